@@ -1,4 +1,4 @@
-"""Every test runs offline, with settings and caches of its own; the processes that a test starts do too."""
+"""Offline settings, separate caches and plugins for all tests; child processes inherit the settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHONPATH below
+import loopback  # The module is in tests/offline, on the path by pyproject.toml and by the PYTHONPATH below.
 import pytest
 
 from inference.settings import machine_memory
@@ -29,32 +29,32 @@ from tests.support.logged import logged  # noqa: F401  (fixture)
 from tests.support.pace import Pace
 from tests.support.parts import Parts
 
-EACH = 4_000_000_000  # bytes that a process of the tests takes with what it starts
+EACH = 4_000_000_000  # Bytes that a worker process needs together with its child processes.
 OFFLINE = Path(__file__).parent / "offline"
-collect_ignore = ["offline/sitecustomize.py"]  # for processes that tests start; in this one the guard is already in
+collect_ignore = ["offline/sitecustomize.py"]  # The module is for child processes; this process has its guard already.
 
 
 def _home() -> str:
-    """A folder for what Hugging Face's libraries keep, gone when the tests are."""
+    """Create a folder for the caches of Hugging Face's libraries; it is deleted when the tests end."""
     folder = tempfile.mkdtemp(prefix="headlight-tests-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def _python_path() -> str:
-    """PYTHONPATH with the folder whose sitecustomize.py guards a process."""
+    """Return a PYTHONPATH with the folder whose sitecustomize.py guards each Python process."""
     others = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part != str(OFFLINE)]
     return os.pathsep.join([str(OFFLINE), *others])
 
 
-# Before any library reads it.
+# The variables must be set before any library reads them.
 os.environ.update(
     PYTHONPATH=_python_path(),
     HF_HOME=_home(),
     HF_HUB_OFFLINE="1",
     HF_HUB_DISABLE_TELEMETRY="1",
-    OMP_NUM_THREADS="1",  # there are more processes than cores
-    NUMBA_OPT="0",  # UMAP is compiled in haste: it places some dozens of points
+    OMP_NUM_THREADS="1",  # There are more processes than cores.
+    NUMBA_OPT="0",  # UMAP projects only some dozens of points, so optimised compilation does not pay.
     STREAMLIT_BROWSER_GATHER_USAGE_STATS="false",
     STREAMLIT_SERVER_HEADLESS="true",
     TOKENIZERS_PARALLELISM="false",
@@ -64,7 +64,7 @@ loopback.install()
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_the_machine() -> Iterator[None]:
-    """Fails a test during which anything tried to reach another machine, even where the code swallowed the refusal."""
+    """Fail a test that tries to reach another machine, even if the code catches the error."""
     yield
     tried = loopback.refused.copy()
     loopback.refused.clear()
@@ -72,13 +72,16 @@ def nothing_leaves_the_machine() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores, since each waits now and then, for a page or for what it started; no more
-    than there is memory for, since each has an app and a browser."""
+    """Return the number of worker processes.
+
+    It is the number of cores plus 1, because workers often wait for a page or for a child process. Memory limits
+    it, because each worker has an app and a browser.
+    """
     return max(1, min((os.cpu_count() or 1) + 1, machine_memory() // EACH))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What holds for all tests: their order, what is said of their pace, and what garbage is looked for."""
+    """Register the plugins for the tests' order, their pace and garbage collection."""
     config.pluginmanager.register(Parts())
     config.pluginmanager.register(Pace())
     config.pluginmanager.register(Collecting())
@@ -86,7 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells the fixtures whether the test itself failed (``page`` then keeps a picture)."""
+    """Store the result of the test itself, so that the fixture ``page`` can save a picture of a failure."""
     report = yield
     if report.when == "call":
         item.stash[FAILED] = report.failed

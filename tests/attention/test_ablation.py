@@ -1,4 +1,4 @@
-"""What a removal changes, as numbers; random sets like a chosen one; edits picked, listed and kept in a link."""
+"""Effects of ablations, random control sets, and edits that are selected, listed and stored in links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one text lends another: which tokens stand beside each other, the sets of a map, and how far an answer goes."""
+"""Activation patching between two texts: token alignment, edit sets of a map, and recovered shares."""
 
 from __future__ import annotations
 

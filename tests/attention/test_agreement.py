@@ -1,4 +1,4 @@
-"""Attention rolled out, by norms and by zeroed values: laws and cases computed by hand."""
+"""Attention rollout, value-weighted norms and zeroed values: laws and small cases by hand."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_rolled_out_rows_sum_to_one(generator: Any) -> None:
 
 
 def test_two_layers_rolled_out_by_hand() -> None:
-    # Token 0 reads 1 only, then half itself and half 1; token 1 reads itself, then 0 only.
+    # In layer 0 both tokens attend to token 1; in layer 1 token 0 attends evenly to both and token 1 to token 0.
     maps = np.array([[[0.0, 1.0], [0.0, 1.0]], [[0.5, 0.5], [1.0, 0.0]]])
     mixed = with_residual(maps)
     np.testing.assert_allclose(mixed, [[[0.5, 0.5], [0.0, 1.0]], [[0.75, 0.25], [0.5, 0.5]]])

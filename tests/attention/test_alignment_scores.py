@@ -1,4 +1,4 @@
-"""A head's links against hand-drawn ones: laws, small cases by hand, and sets counted one by one."""
+"""Alignment links of heads against hand-drawn links: laws, cases by hand, and counts of whole sets."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from attention.alignment import (
 )
 from attention.record import MapRecord, Unavailable
 from tests.attention.test_cross_attention import TARGET, translation
+from tests.support.cases import draw_seeds
 from tests.support.traces import SENTENCE, sentence_trace
 
 
 def pair(sources: Any, targets: Any, sure: Any, possible: Any = ()) -> Any:
-    """Words of one letter."""
+    """Return a hand-aligned pair of texts with single-letter words."""
     reads, writes = (tuple((2 * at, 2 * at + 1) for at in range(count)) for count in (sources, targets))
     return HandAligned("a " * sources, "b " * targets, reads, writes, frozenset(sure), frozenset(possible))
 
 
 def random_pair(seed: int) -> Any:
-    """A pair with links drawn by chance, and a head's links; unequal lengths."""
+    """Return a hand-aligned pair with random links and lengths, and random links of a head."""
     rng = np.random.default_rng(seed)
     sources, targets = int(rng.integers(2, 6)), int(rng.integers(2, 7))
     cells = list(product(range(sources), range(targets)))
@@ -39,7 +40,7 @@ def random_pair(seed: int) -> Any:
     return pair(sources, targets, sure, possible), rng.integers(-1, sources, targets)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@draw_seeds(6)
 def test_counts_are_those_of_sets(seed: int) -> None:
     hand, links = random_pair(seed)
     drawn = {(int(source), target) for target, source in enumerate(links) if source != NOWHERE}
@@ -99,7 +100,7 @@ def test_counts_of_sentences_add_up_and_weigh_by_words() -> None:
     np.testing.assert_allclose(both.error, 1 - (2 + 2) / (4 + 4))
 
 
-# "playing chess." and "jouer aux échecs" by the annotators' words
+# The annotators' words of "playing chess." and "jouer aux échecs".
 HAND = HandAligned(
     "playing chess.",
     "jouer aux échecs",
@@ -111,7 +112,7 @@ HAND = HandAligned(
 
 
 def maps(*rows: Any) -> Any:
-    """One head with the rows given; every other head looks at the first token only."""
+    """Return the record of three heads: ``rows`` for head 1; heads 0 and 2 attend to the first token only."""
     whole = np.zeros((3, 5, 6), np.float32)
     whole[:, :, 0] = 1
     whole[1] = rows
@@ -119,18 +120,18 @@ def maps(*rows: Any) -> Any:
 
 
 def test_the_strongest_word_is_read_where_each_word_is_written() -> None:
-    """Step 0 and 1 write "jouer", step 2 "aux", step 3 "échecs"; columns are [CLS] play ing chess . [SEP]."""
+    """Steps 0 and 1 write "jouer", step 2 "aux", step 3 "échecs"; the columns are [CLS] play ing chess . [SEP]."""
     cross = maps(
-        [0.0, 0.3, 0.3, 0.4, 0.0, 0.0],  # play and ing together are more than chess
-        [0.0, 0.1, 0.3, 0.45, 0.0, 0.15],  # mean of both steps: playing 0.5, chess 0.425
-        [0.9, 0.0, 0.0, 0.0, 0.1, 0.0],  # most goes to [CLS], which is no word
+        [0.0, 0.3, 0.3, 0.4, 0.0, 0.0],  # "play" and "ing" together get more than "chess".
+        [0.0, 0.1, 0.3, 0.45, 0.0, 0.15],  # The mean of both steps is 0.5 for "playing" and 0.425 for "chess".
+        [0.9, 0.0, 0.0, 0.0, 0.1, 0.0],  # Most of the attention goes to [CLS], which is not a word.
         [0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
         [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
     )
     found = strongest_sources(translation(cross), HAND)
-    assert found.shape == (2, 1, 3, 3)  # (reading, layer, head, target word)
+    assert found.shape == (2, 1, 3, 3)  # The axes are (reading, layer, head, target word).
     assert found[0, 0, 1].tolist() == [0, 2, 1]
-    assert found[1, 0, 1].tolist() == [1, 1, 0]  # "jouer" at steps 1 and 2: playing 0.2, chess 0.225, "." 0.05
+    assert found[1, 0, 1].tolist() == [1, 1, 0]  # "jouer", steps 1 and 2: "playing" 0.2, "chess" 0.225, "." 0.05
     assert found[0, 0, 0].tolist() == [NOWHERE] * 3, "a head that looks at special tokens only links nothing"
 
 

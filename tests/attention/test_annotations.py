@@ -1,4 +1,4 @@
-"""Which links a head finds: laws on random maps, and cases worked out by hand."""
+"""Annotated links that heads find: laws on random maps, and small cases by hand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from attention.annotations import AnnotatedText, Layout, Link, between_units, candidate_weights, membership
 from attention.tokens import TokenRow
+from tests.support.cases import loop_over
 
-# [CLS] play ##ing chess tires us [SEP]
+# The text is "[CLS] play ##ing chess tires us [SEP]".
 ROW = TokenRow(
     pieces=("[CLS]", "play", "ing", "chess", "tires", "us", "[SEP]"),
     ids=(101, 5, 6, 7, 8, 9, 102),
@@ -35,7 +36,7 @@ def maps(texts: int = 1, heads: int = HEADS, size: int = 7, seed: int = 0) -> np
 
 
 def by_hand(weights: np.ndarray, row: TokenRow, units: Any, link: Link, direction: int) -> bool:
-    """The rule of arXiv:1906.04341 in loops, for one head."""
+    """Return True if a head finds the link, by the rule of arXiv:1906.04341 written as loops."""
     pieces = [np.flatnonzero(mine) for mine in membership(row, units)]
 
     def look(one: int, other: int) -> float:
@@ -49,7 +50,7 @@ def by_hand(weights: np.ndarray, row: TokenRow, units: Any, link: Link, directio
 def test_pieces_belong_to_the_units_they_share_characters_with() -> None:
     assert membership(ROW, WORDS).tolist()[0] == [False, True, True, False, False, False, False]
     assert membership(ROW, [(8, 19)]).tolist() == [[False, False, False, True, True, False, False]]
-    assert membership(ROW, WORDS).sum() == 5  # special tokens belong to nothing
+    assert membership(ROW, WORDS).sum() == 5  # Special tokens belong to no unit.
 
 
 def test_a_piece_without_a_place_goes_with_its_word() -> None:
@@ -90,7 +91,7 @@ def test_a_batch_equals_its_items_one_by_one_whatever_stands_in_the_padding() ->
     short = TokenRow(ROW.pieces[:4], ROW.ids[:4], ROW.words[:4], ROW.segments[:4], ROW.spans[:4])
     small = AnnotatedText("playing chess", WORDS[:2], (Link("r", 0, 1), Link("r", 1, 0)))
     items, rows = [item(Link("a", 0, 3), Link("b", 2, 1)), small], [ROW, short]
-    both = maps(2, size=9)  # two columns and rows of padding, and more for the short text
+    both = maps(2, size=9)  # The maps have two rows and columns of padding, and more for the short text.
     together = Layout.from_items(items, rows, width=9).find_hits(both)
     first = Layout.from_items(items[:1], rows[:1]).find_hits(both[:1, :, :7, :7])
     second = Layout.from_items(items[1:], rows[1:]).find_hits(both[1:, :, :4, :4])
@@ -105,14 +106,14 @@ def test_heads_do_not_mix() -> None:
 
 def test_what_looks_at_nothing_else_finds_nothing() -> None:
     weights = np.zeros((1, 1, 7, 7), np.float32)
-    weights[0, 0] = np.eye(7)  # the first word of a decoder, and any word that looks at itself only
+    weights[0, 0] = np.eye(7)  # The first word of a decoder attends to itself only, and so may any other word.
     links = [Link("r", 3, at) for at in range(3)] + [Link("r", 3, 0, (1,))]
     assert not Layout.from_items([item(*links)], [ROW]).find_hits(weights).any()
 
 
 def test_among_candidates_the_largest_weight_between_pieces_counts() -> None:
     weights = np.zeros((1, 1, 7, 7), np.float32)
-    weights[0, 0, 4, [1, 2, 3]] = 0.2, 0.25, 0.3  # "tires" looks at "play" and "ing", together more, and at "chess"
+    weights[0, 0, 4, [1, 2, 3]] = 0.2, 0.25, 0.3  # "tires" attends more to "play" and "ing" together than to "chess".
     weights[0, 0, 1, 4], weights[0, 0, 3, 4] = 0.6, 0.1
     found = Layout.from_items([item(Link("r", 2, 1, (0,)), Link("r", 2, 0, (1,)))], [ROW]).find_hits(weights)
     assert found[:, 0, 0].tolist() == [True, False]
@@ -130,12 +131,12 @@ def test_a_unit_without_a_piece_is_not_read(unit: Any, read: bool) -> None:
     assert Layout.from_items([strange], [ROW]).read().tolist() == [read, read, True]
 
 
-@pytest.mark.parametrize("direction", [0, 1])
-@pytest.mark.parametrize("others", [None, (2,), (2, 3)])
+@loop_over("direction", [0, 1])
+@loop_over("others", [None, (2,), (2, 3)])
 def test_a_head_finds_a_link_where_its_target_is_worth_most(direction: int, others: tuple[int, ...] | None) -> None:
     links = [Link("r", 0, 1, others), Link("r", 1, 0, others)]
     weights, units = maps(heads=200, seed=5), membership(ROW, WORDS)
-    found = Layout.from_items([item(*links)], [ROW]).find_hits(weights)  # (link, direction, head)
+    found = Layout.from_items([item(*links)], [ROW]).find_hits(weights)  # The axes are (link, direction, head).
     for at, link in enumerate(links):
         worth = np.array([candidate_weights(weights[0, head], units, link, direction) for head in range(200)])
         np.testing.assert_array_equal(np.nanargmax(worth, axis=1) == link.target, found[at, direction])

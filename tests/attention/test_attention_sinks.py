@@ -1,4 +1,4 @@
-"""Where one token looks: laws, and cases computed by hand."""
+"""Attention of a single token to sinks and over distances: laws, and cases computed by hand."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from attention.roles import largest_weight_back, mean_distance_back, without_fir
 
 @pytest.fixture
 def looks() -> np.ndarray:
-    """Attention of one token, (2 layers, 3 heads, 5 keys)."""
+    """Return attention weights of a single token, shape (2 layers, 3 heads, 5 keys)."""
     weights = np.random.default_rng(0).random((2, 3, 5), dtype=np.float32)
     shares: np.ndarray = weights / weights.sum(-1, keepdims=True)
     return shares
@@ -35,7 +35,7 @@ def test_the_strongest_is_neither_the_first_nor_the_newest_nor_its_neighbour(loo
 
 
 def test_reach_by_hand() -> None:
-    # 0.2 on a token 3 places back is left out as the first; 0.5 × 2 + 0.1 × 1 + 0.2 × 0.
+    # The first token is left out, so the mean is 0.5 × 2 + 0.1 × 1 + 0.2 × 0.
     assert mean_distance_back(np.array([0.2, 0.5, 0.1, 0.2], np.float32)) == pytest.approx(1.1)
 
 

@@ -1,4 +1,4 @@
-"""What is framed is what is read back, to the precision each coding promises."""
+"""Round trips through each binary coding, to the precision that it guarantees."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_a_frame_is_read_back(coding: str, error: float) -> None:
 
 
 def test_halves_round_as_numpy_does() -> None:
-    """Every half from 0 to 1, every midpoint between two, the singles beside each, and numbers outside."""
+    """Every float16 from 0 to 1, midpoints, their float32 neighbours and values out of range round correctly."""
     every = np.arange(0x3C01, dtype=np.uint16).view(np.float16).astype(np.float32)
     middle = (every[1:] + every[:-1]) / 2
     around = np.concatenate([every, middle, np.nextafter(middle, 0), np.nextafter(middle, 1), [-1, 2, 70000]])

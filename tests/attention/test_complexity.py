@@ -1,4 +1,4 @@
-"""Table 1 of arXiv:1706.03762 against graphs that are walked, and operations against what torch counts."""
+"""Table 1 of arXiv:1706.03762 against graph searches, and operation counts against torch's counter."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit, fit
 from tests.support.anatomies import built
 from tests.support.architectures import build, named
+from tests.support.cases import loop_over
 from ui.pages.block.cost import sizes_of
 
 ATTENTION, RECURRENT, CONVOLUTION, RESTRICTED = TABLE
@@ -23,7 +24,7 @@ def at(formula: Any, n: Any, setting: Any) -> float:
     return float(formula(np.array([float(n)]), setting)[0])
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- Table 1 of the paper ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,10 @@ def test_restricted_attention_of_a_short_text_is_attention() -> None:
 
 
 def farthest(n: Any, neighbours: Any) -> float:
-    """Steps between the two tokens that are farthest apart, where ``neighbours(token, step)`` are those it sees."""
+    """Return the largest number of steps from token 0 to any token.
+
+    ``neighbours(token, step)`` are the tokens that are reachable from ``token`` in the next step.
+    """
     steps = {0: 0}
     waiting = deque([0])
     while waiting:
@@ -73,7 +77,7 @@ def farthest(n: Any, neighbours: Any) -> float:
 def test_paths_are_those_of_graphs(n: int) -> None:
     setting = ComplexitySetting(d=8, k=3, r=4)
     assert farthest(n, lambda *_: range(n)) == at(ATTENTION.path_at, n, setting)
-    # From the first token to the last; the formula leaves the constant out.
+    # The longest path leads from the first token to the last; the formula omits the constant.
     assert farthest(n, lambda token, _step: (token + 1,)) == at(RECURRENT.path_at, n, setting) - 1
     dilated = farthest(n, lambda token, step: [token + hop * 3**step for hop in range(3)])
     assert dilated == round(at(CONVOLUTION.path_at, n, setting))
@@ -103,9 +107,10 @@ def test_sharing_keys_and_gating_by_hand() -> None:
     assert sizes.pairs(one)[0] == 4 * 24
 
 
-@pytest.mark.parametrize("name", ["BERT", "Llama", "Qwen 3", "GPT-2", "GPT-NeoX", "DeBERTa v2", "ModernBERT"])
+@pytest.mark.slow
+@loop_over("name", ["BERT", "Llama", "Qwen 3", "GPT-2", "GPT-NeoX", "DeBERTa v2", "ModernBERT"])
 def test_operations_are_those_that_torch_counts(name: str) -> None:
-    """Of the model's own layers, for two lengths, whatever else a model does left out."""
+    """The counted layers have the computed operations; DeBERTa v2 has more for its relative positions."""
     model = build(named(name), "eager").requires_grad_(False)  # the counter knows no fused attention of a CPU
     stack = built(name).stacks[0]
     sizes, counted = sizes_of(stack), {}
@@ -118,19 +123,19 @@ def test_operations_are_those_that_torch_counts(name: str) -> None:
     for tokens, flops in counted.items():
         n = np.array([float(tokens)])
         expected = stack.layers * float((sizes.projections(n) + sizes.pairs(n) + sizes.feed_forward(n))[0])
-        if name == "DeBERTa v2":  # compares positions besides
+        if name == "DeBERTa v2":  # DeBERTa v2 also multiplies queries and keys by relative positions.
             assert flops > expected
         else:
             assert flops == expected
 
 
 def is_layer(path: str, layers: Any) -> Any:
-    """Whether a path of the counter is a whole layer: "BertModel.encoder.layer.0"."""
+    """Return True if a path of the counter is a whole layer, such as "BertModel.encoder.layer.0"."""
     *above, last = path.split(".")
     return last.isdigit() and int(last) < layers and above[-1] in ("layer", "layers", "h")
 
 
-# --- the curve ---------------------------------------------------------------------------------------------------
+# --- Fitted curves -----------------------------------------------------------------------------------------------
 
 
 def test_a_curve_is_found_again() -> None:
@@ -151,7 +156,7 @@ def test_what_is_not_there_is_zero(truth: Any) -> None:
 
 def test_no_part_is_below_zero() -> None:
     n = np.array([10.0, 20, 40, 80])
-    found = fit(n, np.sqrt(n))  # bends the other way
+    found = fit(n, np.sqrt(n))  # A square root is concave.
     assert min(found.a, found.b, found.c) >= 0
 
 

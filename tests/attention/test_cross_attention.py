@@ -1,4 +1,4 @@
-"""Cross-attention as an alignment: rows named by what each step writes or reads, words, special tokens."""
+"""Cross-attention as an alignment: row conventions, merged words and special tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.trace import Trace
 from attention.view import DisplayToken
 from tests.support.traces import SENTENCE, record, sentence_trace
 
-# <s> jou er aux échecs: what the decoder reads to write "jouer aux échecs"
+# The decoder's input is "<s> jou er aux échecs" and its output "jouer aux échecs".
 TARGET = TokenRow(
     pieces=("<s>", "jou", "er", "aux", "échecs"),
     ids=(0, 11, 12, 13, 14),
@@ -26,7 +26,7 @@ LAYER, HEAD = 0, 2
 
 
 def translation(cross: Any = None) -> Trace:
-    """Five steps over the six tokens of "playing chess."; every part of another shape."""
+    """Return a trace of five steps over the six tokens of "playing chess."; all stacks differ in shape."""
     parts = {
         "encoder": (record(6, 6, seed=1),),
         "decoder": (record(5, 5, seed=2),),
@@ -48,7 +48,7 @@ def test_a_step_is_named_by_the_token_that_it_writes() -> None:
 
 
 def test_read_at_its_own_place_a_token_has_the_row_of_the_next_step() -> None:
-    """The same numbers, one row further down: what is read at "er" is what "aux" was written from."""
+    """Rows move down by one token: the row read at "er" is the row that wrote "aux"."""
     now = alignment(translation(), LAYER, HEAD, by_words=False)
     late = alignment(translation(), LAYER, HEAD, by_words=False, read_at=CrossRowConvention.OWN)
     assert texts(late.target) == ["<s>", "jou", "er", "aux", "échecs"]
@@ -71,7 +71,7 @@ def test_words_are_means_of_the_steps_that_write_them_and_sums_of_the_pieces_loo
     found = alignment(translation(), LAYER, HEAD, by_words=True)
     assert texts(found.target) == ["jouer", "aux", "échecs", END]
     assert texts(found.source) == ["[CLS]", "playing", "chess", ".", "[SEP]"]
-    jouer = plain[[0, 1]].mean(axis=0)  # steps 0 and 1 write its two pieces
+    jouer = plain[[0, 1]].mean(axis=0)  # Steps 0 and 1 write the two subwords of "jouer".
     by_hand = [jouer[0], jouer[1] + jouer[2], jouer[3], jouer[4], jouer[5]]
     np.testing.assert_allclose(found.weights[0], by_hand, atol=1e-6)
     np.testing.assert_allclose(found.weights[1], [*plain[2, :1], plain[2, 1:3].sum(), *plain[2, 3:]], atol=1e-6)

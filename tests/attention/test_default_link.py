@@ -1,4 +1,4 @@
-"""The link that a text opens with: not one that every word makes, nor one that every text makes."""
+"""The link that is highlighted by default: specific to its text and to a word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 
-# [CLS] the tired cat didn ' t run . [SEP]
+# The tokens are [CLS] the tired cat didn ' t run . [SEP].
 TEXT = "the tired cat didn't run."
 SPANS = ((0, 3), (4, 9), (10, 13), (14, 18), (18, 19), (19, 20), (21, 24), (24, 25))
 ROW = TokenRow(
@@ -28,7 +28,7 @@ COLUMN, BEFORE, OWN, APOSTROPHE, EVEN = range(5)
 
 
 def heads() -> FloatArray:
-    """What each head does: all to "cat", to the token before, "tired" to "cat", within "didn't", the same to all."""
+    """Return maps of five heads: all to "cat", previous token, "tired" to "cat", inside "didn't", and uniform."""
     maps = np.full((5, SIZE, SIZE), 0.01, np.float32)
     maps[COLUMN, :, 3] = 0.9
     maps[BEFORE, np.arange(1, SIZE), np.arange(SIZE - 1)] = 0.95

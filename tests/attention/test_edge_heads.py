@@ -1,4 +1,4 @@
-"""Shapes stand out; noise, one bright patch and an even look do not."""
+"""Detection of heads that draw a picture's shapes, as opposed to noise, a bright patch or uniform maps."""
 
 from __future__ import annotations
 

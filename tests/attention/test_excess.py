@@ -1,4 +1,4 @@
-"""A link's excess: what it has beyond what the other words give the same key. Laws, and a text computed by hand."""
+"""The excess of a link over the mean weight from other words to the same key: laws and a case by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 
-WORDS = (1, 2, 3, 4)  # of [CLS] play ing chess . [SEP]
+WORDS = (1, 2, 3, 4)  # The positions of the words in "[CLS] play ing chess . [SEP]".
 
 
 def crowd_of(view: View) -> ColumnMeans:
@@ -25,7 +25,7 @@ def crowd_of(view: View) -> ColumnMeans:
 
 
 def naive(view: View, layer: int, head: int, query: int, key: int) -> float:
-    """The mean over the other words, weight by weight; NaN where there is none."""
+    """Return the mean weight of the other words for a key in a plain loop; NaN if there is no other word."""
     rows = np.arange(len(view.queries))
     counted = visible_word_pairs(view, layer, rows)
     weights = view.weights(layer, head)
@@ -91,7 +91,7 @@ def test_of_two_texts_every_word_of_the_one_counts() -> None:
     view = View(translation_trace(), part="cross")
     usual = crowd_of(view).usual_row(view, 0, view.rows(0))
     weights = view.weights(0, 1)
-    np.testing.assert_allclose(usual[0, 1], weights[1], atol=1e-6)  # <s> jouer </s>: one word looks
+    np.testing.assert_allclose(usual[0, 1], weights[1], atol=1e-6)  # In "<s> jouer </s>" only a single word is counted.
 
 
 def test_a_head_whose_rows_are_all_the_same_has_no_excess() -> None:
@@ -133,7 +133,7 @@ def test_in_a_long_text_the_rows_that_were_read_count(monkeypatch: pytest.Monkey
     )
     part = replace(whole, sums=sums, counts=np.full((LAYERS, 6), 2))
     usual = part.usual_row(view, 2, view.rows(2))
-    np.testing.assert_allclose(usual[..., 0], sums[..., 0] / 2, atol=1e-6)  # row 2 was not read: nothing is taken off
+    np.testing.assert_allclose(usual[..., 0], sums[..., 0] / 2, atol=1e-6)  # row 2 is not part of the sums
     usual = part.usual_row(view, 3, view.rows(3))
     np.testing.assert_allclose(usual[1, 2, 0], view.weights(1, 2)[1, 0], atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Maps computed elsewhere: every way to write them is the same trace, and what is none is refused in a sentence."""
+"""Traces from maps computed elsewhere: all accepted layouts give equal traces, others raise an error."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from attention.external_maps import InvalidAttention, trace
 from attention.record import Unavailable
 from attention.storage import dump, parse
 from attention.tokens import TokenRow
+from tests.support.cases import loop_over
 
 LAYERS, HEADS, TOKENS = 2, 3, 5
 
@@ -22,13 +23,13 @@ def row(count: int) -> TokenRow:
 
 
 def maps(queries: int = TOKENS, keys: int = TOKENS, seed: int = 0) -> Any:
-    """(layer, head, query, key), rows sum to one."""
+    """Return random maps, shape (layer, head, query, key), with rows of sum 1."""
     found = np.random.default_rng(seed).random((LAYERS, HEADS, queries, keys)).astype(np.float32)
     return found / found.sum(axis=-1, keepdims=True)
 
 
 class Tensor:
-    """What is asked of a tensor of torch; in half a number's precision numpy could not read it."""
+    """A stand-in for a torch tensor, with only the methods that the conversion calls."""
 
     def __init__(self, values: Any) -> None:
         self.values, self.shape = values, values.shape
@@ -42,7 +43,7 @@ class Tensor:
         return self.values
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "written",
     [
         lambda m: tuple(layer[None] for layer in m),
@@ -98,7 +99,7 @@ def test_where_nothing_looks_ahead_it_is_a_decoder_s() -> None:
 
 @pytest.mark.parametrize("names", [TOKENS, TOKENS + 1])
 def test_steps_of_a_written_text_are_put_together(names: int) -> None:
-    """A prompt of three tokens, then one at a time, as generate() hands them over; the last token was never read."""
+    """``generate()`` returns a prompt of three tokens, then single tokens; the last token is unread."""
     whole, ends = causal(), [(0, 3), (3, 4), (4, 5)]
     steps = tuple(tuple(layer[None, :, a:b, :b] for layer in whole) for a, b in ends)
     made = trace(steps, row(names))
@@ -136,7 +137,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
     return found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("given", "said"),
     [
         (None, 'no maps. Load it with attn_implementation="eager"'),
@@ -177,7 +178,8 @@ def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("given", "names", "said"),
     [
         (
@@ -224,7 +226,7 @@ def test_the_crop_that_is_advised_is_drawn() -> None:
 
 @pytest.mark.parametrize("rows", [5, 7, 12])
 def test_a_band_of_neighbours_is_not_a_set_of_keys(rows: int) -> None:
-    """Each row's window of four neighbours and itself, after the column of a global token."""
+    """Rows hold the column of a global token, then a window of five neighbours, as in Longformer."""
     key = np.arange(rows)[:, None] + np.arange(5) - 2
     band = np.concatenate([np.ones((rows, 1)), (key >= 0) & (key < rows)], axis=1)
     with pytest.raises(InvalidAttention, match="Longformer"):
@@ -240,7 +242,10 @@ def test_windows_of_a_picture_are_not_texts() -> None:
 
 
 def stepwise(cached: bool, width: int = 0) -> Any:
-    """A prompt of two tokens and three that were written, as generate() returns them; ``width`` of a static cache."""
+    """Return the maps of ``generate()`` for two prompt tokens and three new tokens.
+
+    ``width`` is the length of a static cache, which pads the keys.
+    """
     starts = (0, 2, 3, 4) if cached else (0,) * 4
     whole, ends = causal(), zip(starts, (2, 3, 4, 5), strict=True)
     pad = [(0, 0)] * 3
@@ -249,8 +254,8 @@ def stepwise(cached: bool, width: int = 0) -> Any:
     )
 
 
-@pytest.mark.parametrize("steps", [stepwise(True), stepwise(False), stepwise(True, 9)], ids=["cache", "none", "static"])
-@pytest.mark.parametrize("names", [TOKENS, TOKENS + 1])
+@loop_over("steps", [stepwise(True), stepwise(False), stepwise(True, 9)], ids=["cache", "none", "static"])
+@loop_over("names", [TOKENS, TOKENS + 1])
 def test_steps_with_and_without_a_cache_are_alike(steps: Any, names: int) -> None:
     made = trace(steps, row(names))
     assert (made.part, made.tokens) == ("decoder", row(TOKENS).pieces)
@@ -286,13 +291,13 @@ def test_beams_are_not_texts() -> None:
 
 
 def test_padding_on_the_left_stays_a_decoder() -> None:
-    """A row of padding attends evenly to all tokens, later ones too; no token attends to padding."""
+    """Rows of padding attend evenly to all tokens, also to later tokens; no token attends to padding."""
     padded = causal()
     padded[:, :, :, :2] = 0
     padded /= np.maximum(padded.sum(axis=-1, keepdims=True), 1e-9)
     padded[:, :, :2] = 1 / TOKENS
     assert trace(padded, row(TOKENS)).part == "decoder"
-    padded[0, 0, 4, 0] = 0.01  # a token attends to the first two: they are no padding
+    padded[0, 0, 4, 0] = 0.01  # Token 4 attends to the first token, so the first two are not padding.
     assert trace(padded, row(TOKENS)).part == "encoder"
 
 

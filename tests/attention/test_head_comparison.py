@@ -1,4 +1,4 @@
-"""Two maps compared over the cells that both have: the laws of the divergence, and merged maps by hand."""
+"""Comparison of two maps over their common cells: laws of the divergence, and merged maps by hand."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
+from tests.support.cases import draw_seeds
 from tests.support.traces import HEADS, LAYERS, sentence_trace
 
 
@@ -34,25 +35,25 @@ def numbers(*rows: list[float]) -> FloatArray:
 
 
 def read(words: str, *maps: FloatArray) -> Trace:
-    """A trace of whole words, a map (head, query, key) a layer."""
+    """Return a trace of whole words with a single map, shape (head, query, key), per layer."""
     pieces = tuple(words.split())
     numbers = tuple(range(len(pieces)))
     row = TokenRow(pieces, numbers, numbers, (0,) * len(pieces), (None,) * len(pieces))
     return sentence_trace(text=words, source=row, parts={"encoder": tuple(MapRecord(one) for one in maps)})
 
 
-@pytest.mark.parametrize("seed", range(10))
+@draw_seeds(10)
 def test_a_divergence_is_symmetric_between_0_and_1_and_0_for_the_same(seed: int) -> None:
     left, right = shares(seed, 3, 5) ** 3, shares(seed + 50, 3, 5)
     bits = divergence(left, right)
     np.testing.assert_allclose(bits, divergence(right, left), atol=1e-6)
     assert ((bits > 0) & (bits < 1)).all()
     assert (divergence(left, left) == 0).all()
-    np.testing.assert_allclose(divergence(left, right * np.float32(0.3)), bits, atol=1e-5)  # shares, not sizes
+    np.testing.assert_allclose(divergence(left, right * np.float32(0.3)), bits, atol=1e-5)  # scale is irrelevant
 
 
 def test_a_divergence_by_hand() -> None:
-    # Half and half beside all on one: H(3/4, 1/4) - H(1/2, 1/2) / 2 = 0.8113 - 0.5
+    # The rows are (1/2, 1/2) and (1, 0): H(3/4, 1/4) - H(1/2, 1/2) / 2 = 0.8113 - 0.5.
     rows = divergence(numbers([0.5, 0.5], [0, 0]), numbers([1, 0], [1, 0]))
     assert rows[0] == pytest.approx(0.8113 - 0.5, abs=1e-4)
     assert np.isnan(rows[1])
@@ -81,7 +82,7 @@ def test_partners_rows_and_what_is_lost_by_hand() -> None:
 
 
 def test_several_cells_are_one_word_sum_to_it_and_mean_from_it() -> None:
-    trace = sentence_trace()  # [CLS] play ing chess . [SEP]
+    trace = sentence_trace()  # The tokens are [CLS] play ing chess . [SEP].
     pieces, words = View(trace), View(trace, words=True)
     whole = Aligned((((0, 1), (0, 1)), ((1, 3), (1, 2)), ((3, 4), (2, 3)), ((4, 5), (3, 4)), ((5, 6), (4, 5))))
     beside = AlignedViews(pieces, words, whole, whole)

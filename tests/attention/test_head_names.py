@@ -1,14 +1,13 @@
-"""Every way to write a head that people use is read; anything else is not taken for a head."""
+"""Parsing of head names: all usual notations are accepted, other strings are not."""
 
 from __future__ import annotations
 
-import pytest
-
 from attention.head_names import parse_head
+from tests.support.cases import loop_over
 
 WRITTEN = (
     *("3-1", "3.1", "3/1", "3:1", "3,1", "3 1", "3·1", "3_1", "3;1", "3|1", " 3 - 1 ", "03.001", "3 . 1"),
-    *("3–1", "3—1", "3−1", "3‐1", "3‑1"),  # en dash, em dash, minus, two hyphens
+    *("3–1", "3—1", "3−1", "3‐1", "3‑1"),  # The separators are an en dash, an em dash, a minus sign and two hyphens.
     *("(3, 1)", "[3, 1]", "（3，1）", "(3,1)"),
     *("L3H1", "l3h1", "l3 h1", "L3-H1", "L3.H1", "L3, H1", "L 3 H 1"),
     *("layer 3 head 1", "Layer 3, head 1", "head 3-1", "layer3head1", "Layer: 3, Head: 1", "LAYER 3 / HEAD 1"),
@@ -23,16 +22,16 @@ WRITTEN = (
         "层3头1",
         "第3层注意力头1",
     ),
-    *("３-１", "３．１", "３－１", "第３层头１", "Ｌ３Ｈ１", "3／1", "3：1"),  # full width
+    *("３-１", "３．１", "３－１", "第３层头１", "Ｌ３Ｈ１", "3／1", "3：1"),  # These use full-width digits and signs.
 )
 
 
-@pytest.mark.parametrize("text", WRITTEN)
+@loop_over("text", WRITTEN)
 def test_a_written_head_is_read(text: str) -> None:
     assert parse_head(text) == (3, 1)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         *("", "3", "three", "-1.2", "3--1", "3-1-2", "1.2.3", "3-", "-3-1", "٣.٧", "3.7x", "layer 3", "head 1"),
@@ -43,8 +42,8 @@ def test_another_text_is_no_head(text: str) -> None:
     assert parse_head(text) is None
 
 
-@pytest.mark.parametrize("layer", [0, 9, 10, 11, 100])
-@pytest.mark.parametrize("head", [0, 1, 10, 127])
+@loop_over("layer", [0, 9, 10, 11, 100])
+@loop_over("head", [0, 1, 10, 127])
 def test_a_name_gives_its_numbers_back(layer: int, head: int) -> None:
     forms = ("{}-{}", "{}.{}", "L{}H{}", "layer {} head {}", "layer {} · head {}", "第 {} 层 · 头 {}", "({}, {})")
     assert {parse_head(form.format(layer, head)) for form in forms} == {(layer, head)}

@@ -1,4 +1,4 @@
-"""One question to every head: links, preferences, flips, and texts matched word by word."""
+"""Searches over all heads: links, preferences, flips, and word-by-word matches of two texts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 
 from attention.head_search import counterparts, favorite_counts, flips, follows, links, preference
 from attention.view import View
+from tests.support.cases import loop_over
 from tests.support.traces import HEADS, LAYERS, sentence_trace
 
 
 @pytest.fixture
 def view() -> View:
-    return View(sentence_trace(), words=True)  # [CLS] playing chess . [SEP]
+    return View(sentence_trace(), words=True)  # The cells are [CLS] playing chess . [SEP].
 
 
 def test_links_are_the_weights_of_whole_words(view: View) -> None:
@@ -22,7 +23,7 @@ def test_links_are_the_weights_of_whole_words(view: View) -> None:
     assert found.shape == (2, LAYERS, HEADS)
     for layer in range(LAYERS):
         for head in range(HEADS):
-            weights = view.trace.weights(layer, head)  # pieces: [CLS] play ing chess . [SEP]
+            weights = view.trace.weights(layer, head)  # The subwords are [CLS] play ing chess . [SEP].
             assert found[0, layer, head] == pytest.approx(weights[3, 1] + weights[3, 2], abs=1e-6)
             assert found[1, layer, head] == pytest.approx(weights[3, 4], abs=1e-6)
 
@@ -36,11 +37,11 @@ def test_inward_is_the_other_way_round(view: View) -> None:
 
 
 def test_a_favourite_is_what_most_words_look_at_anyway() -> None:
-    view = View(sentence_trace())  # [CLS] play ing chess . [SEP]
+    view = View(sentence_trace())  # The tokens are [CLS] play ing chess . [SEP].
     weights = np.full((6, 6), 0.1, np.float32)
-    weights[:, 0] = 0.9  # special tokens are nobody's favourite
+    weights[:, 0] = 0.9  # Special tokens do not count as favourites.
     weights[2, 4] = weights[3, 4] = 0.5
-    weights[4, 4] = 0.8  # nor is a word its own
+    weights[4, 4] = 0.8  # A word does not count as its own favourite.
     assert favorite_counts(view, weights, key=4, source=1) == (2, 2)
     assert favorite_counts(view, weights, key=1, source=2) == (1, 2), "chess looks at the full stop"
     assert favorite_counts(view, np.zeros((6, 6), np.float32), key=1, source=2) == (0, 0), (
@@ -56,7 +57,7 @@ def test_swapping_the_candidates_turns_every_preference_round(view: View) -> Non
     np.testing.assert_array_equal(follows(one, other), one > 0)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("before", "after", "expected"),
     [
         ("a b c", "a x c", {0: 0, 1: 1, 2: 2}),

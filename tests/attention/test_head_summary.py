@@ -1,4 +1,4 @@
-"""A survey is its measures and thumbnails, one by one."""
+"""The summary of all heads against measures and thumbnails of single heads."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.support.traces import hybrid_trace, sentence_trace
 
 
 def test_a_survey_describes_the_shares_among_what_is_shown() -> None:
-    """0.8 on a hidden [CLS] and the rest spread evenly over four words is an even spread: 2 bits."""
+    """With 0.8 on a hidden [CLS] and the rest spread evenly over four words, the entropy is 2 bits."""
     maps = np.full((3, 6, 6), 0.05, np.float32)
     maps[:, :, 0] = 0.8
     maps[:, :, 5] = 0.0

@@ -1,4 +1,4 @@
-"""What a wiring says about itself."""
+"""Properties derived from the parameters of an attention layer."""
 
 import numpy as np
 

@@ -1,13 +1,13 @@
-"""The same place in two pictures: by hand, with a crop, and there and back."""
+"""Corresponding patches of two pictures: by hand, after a crop, and as a round trip."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from attention.comparison import same_place
 from attention.pictures import Grid, Picture
 from attention.tokens import TokenRow
+from tests.support.cases import loop_over
 
 WIDE = Picture(np.zeros((20, 40, 3), np.uint8))
 SMALL = Picture(np.zeros((10, 20, 3), np.uint8))
@@ -24,7 +24,7 @@ MIDDLE = row(Grid(4, 4, 2, (10, 0, 30, 20)), "[CLS]", "[register 1]")
 HALF = row(Grid(2, 4, 0, (0, 0, 20, 10)))
 
 
-@pytest.mark.parametrize("token", range(1, 9))
+@loop_over("token", range(1, 9))
 def test_a_smaller_picture_of_the_same_grid_and_back(token: int) -> None:
     there = same_place(token, WHOLE, WIDE, HALF, SMALL)
     assert there == token - 1
@@ -32,7 +32,7 @@ def test_a_smaller_picture_of_the_same_grid_and_back(token: int) -> None:
 
 
 def test_another_crop_of_the_same_picture() -> None:
-    # Row 1, column 2 of eight patches has its middle at (25, 15): column 3 and row 3 of the middle's.
+    # The centre of the patch in row 1, column 2 is at (25, 15), which is row 3, column 3 of the crop.
     assert same_place(1 + 4 + 2, WHOLE, WIDE, MIDDLE, WIDE) == 2 + 3 * 4 + 3
     assert same_place(1, WHOLE, WIDE, MIDDLE, WIDE) == 2 + 4, "cut off: the nearest"
 

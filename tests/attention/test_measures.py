@@ -1,4 +1,4 @@
-"""Measures on maps whose answers can be worked out by hand."""
+"""Measures of heads on maps with known results."""
 
 from collections.abc import Callable, Sequence
 
@@ -55,7 +55,7 @@ def test_shares_by_offset_name_the_direction() -> None:
 
 
 def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder", special: Sequence[int] = (0,)) -> View:
-    """A view of one layer of one head whose map is given; the named tokens are special, the others words in order."""
+    """Return a view of a layer with a single head and the given map; ``special`` lists its special tokens."""
     numbers = [None if i in special else i for i in range(len(texts))]
     row = TokenRow(tuple(texts), tuple(range(len(texts))), tuple(numbers), (0,) * len(texts), (None,) * len(texts))
     record = MapRecord(np.array([maps], np.float32))
@@ -64,12 +64,12 @@ def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder",
 
 
 def of_head(measure: Callable[[View, Rows], OfHeads], view: View) -> float:
-    """The measure of the view's only head."""
+    """Return the measure's value for the only head of the view."""
     return float(measure(view, np.arange(len(view.queries)))(as_shares(view.weights(0, 0)[None]))[0])
 
 
 def test_attention_to_punctuation_is_the_share_of_the_columns_that_are_punctuation() -> None:
-    """[CLS] gives 0.5 to the comma, "well" 0.25 to it and 0.25 to the dots, the others nothing: 1.0 / 4 rows."""
+    """[CLS] gives 0.5 to ","; "well" gives 0.25 to "," and 0.25 to "..."; other rows give nothing: 1.0 / 4 rows."""
     maps = [[0.5, 0.0, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     assert of_head(to_punctuation, view_of(["[CLS]", "well", ",", "..."], maps)) == pytest.approx(0.25)
 
@@ -81,7 +81,7 @@ def test_a_special_token_is_no_punctuation() -> None:
 
 
 def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice() -> None:
-    """The rows "The" and "the" give 0.25 and 0.75 to each other; [CLS] twice and "cat" once do not count."""
+    """The rows "The" and "the" give 0.25 and 0.75 to each other; [CLS] and "cat" do not count."""
     maps = np.zeros((5, 5))
     maps[0] = [0, 0, 0, 0, 1]
     maps[1] = [0.25, 0.5, 0, 0.25, 0]
@@ -93,7 +93,7 @@ def test_attention_to_the_same_word_elsewhere_is_the_mean_over_words_said_twice(
 
 
 def test_in_a_decoder_elsewhere_is_before() -> None:
-    """Only the second "a" has one before it; it gives it 0.75."""
+    """Only the second "a" has an earlier copy, to which it gives 0.75."""
     maps = [[1.0, 0.0], [0.75, 0.25]]
     assert of_head(to_same_word, view_of(["a", "a"], maps, part="decoder", special=())) == 0.75
 
@@ -109,7 +109,7 @@ def test_where_no_word_is_said_twice_nothing_goes_to_it() -> None:
 
 @pytest.mark.parametrize("name", ["punctuation", "same"])
 def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str) -> None:
-    """The law of shares: scaled rows are the same shares, and no share leaves 0 to 1."""
+    """Scaled rows have the same shares, and every share is between 0 and 1."""
     texts = ["[CLS]", "so", ",", "so", "."]
     weights = np.random.default_rng(3).random((5, 5)).astype(np.float32)
     one, other = (summarize_heads(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
@@ -118,7 +118,7 @@ def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str)
 
 
 def test_patches_are_apart_in_two_directions() -> None:
-    """One patch two rows down and the one beside it: a flat count of tokens would say 10 and 1."""
+    """Distances are Euclidean on the grid: a patch two rows down has distance 2, its right neighbour 1."""
     trace = picture_trace()
     grid = trace.source.grid
     assert grid is not None

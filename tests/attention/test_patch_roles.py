@@ -1,4 +1,4 @@
-"""Where patches look, in shares: maps drawn by hand on a grid, and what even attention gives."""
+"""Roles of heads over patches: maps drawn by hand on a grid, and the shares of uniform attention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.traces import sentence_trace
 
 
 def shifted(down: int, along: int) -> FloatArray:
-    """Every patch looks at the one that far away, or at itself where there is none; others at themselves."""
+    """Return a map in which each patch attends to the patch at that offset; without such a patch, to itself."""
     weights = np.eye(TOKENS, dtype=np.float32)
     for row in range(ROWS):
         for column in range(COLUMNS):

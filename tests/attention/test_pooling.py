@@ -1,4 +1,4 @@
-"""Pooling keeps the largest weight of every cell."""
+"""Max-pooling of maps: every cell keeps its largest weight."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What heads give places whatever stands there: counted by hand, and told from what they give words."""
+"""The positional prior of heads: means counted by hand, and its separation from attention to words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ITSELF = REACH + 1
 
 
 def before(size: int = 6) -> FloatArray:
-    """A head that looks at the token before, and the first at itself."""
+    """Return the map of a previous-token head; the first token attends to itself."""
     maps = np.zeros((1, size, size), np.float32)
     maps[0, np.arange(1, size), np.arange(size - 1)] = 1
     maps[0, 0, 0] = 1
@@ -49,7 +49,7 @@ def test_means_are_counted_by_hand() -> None:
     trace = sentence_trace()
     found = positional_prior([trace]).means
     weights = trace.weights(1, 2)
-    rows = (1, 2, 3, 4)  # the words that look
+    rows = (1, 2, 3, 4)  # These rows are words; special tokens do not count as queries.
     assert found.shape == (LAYERS, HEADS, PLACES)
     assert found[1, 2, ITSELF] == pytest.approx(np.mean([weights[row, row] for row in rows]), abs=1e-6)
     assert found[1, 2, ITSELF - 1] == pytest.approx(np.mean([weights[row, row - 1] for row in (2, 3, 4)]), abs=1e-6)
@@ -88,7 +88,7 @@ def test_a_map_of_places_only_is_its_habit() -> None:
     view = View(of_maps(before()))
     found = positional_prior([view.trace])
     for query in (2, 3, 4):
-        words = slice(1, 5)  # the first word looks at [CLS], so that the first place has a habit of its own
+        words = slice(1, 5)  # The first word attends to [CLS], so the first position has a prior of its own.
         np.testing.assert_allclose(found.row(view, query)[..., words], view.rows(query)[..., words], atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Positions: laws of the sines, small cases by hand, and the models' own code as the judge."""
+"""Positional encodings: laws of the sinusoids, small cases by hand, and the models' code as reference."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from attention.positions import (
     sinusoidal,
     t5_buckets,
 )
+from tests.support.cases import loop_over
 
 SIZES = [(7, 4, 10_000.0), (50, 6, 100.0), (512, 384, 10_000.0), (128, 64, 500_000.0)]
 
@@ -42,8 +43,8 @@ def test_bounded_by_one_and_every_row_different(length: Any, dimensions: Any, ba
     assert closest_rows(vectors)[0] > 1e-3
 
 
-@pytest.mark.parametrize(("length", "dimensions", "base"), SIZES)
-@pytest.mark.parametrize("shift", [0, 1, 3, 6])
+@loop_over(("length", "dimensions", "base"), SIZES)
+@loop_over("shift", [0, 1, 3, 6])
 def test_one_matrix_moves_every_position(length: Any, dimensions: Any, base: Any, shift: int) -> None:
     vectors = sinusoidal(length, dimensions, base)
     matrix = shift_matrix(shift, dimensions, base)
@@ -98,7 +99,7 @@ def test_halves_hold_the_same_columns() -> None:
 
 
 def test_a_rotary_score_is_that_of_turned_vectors() -> None:
-    """Equal to turning a query and a key of ones channel pair by channel pair and multiplying them."""
+    """The score equals the product of a query and a key of ones after rotation of each channel pair."""
     omega = frequencies(8)
     distances = np.array([0, 1, 5, 100])
     for at, distance in enumerate(distances):
@@ -119,7 +120,7 @@ def test_the_rotary_bound_falls_as_the_paper_draws_it() -> None:
     ("heads", "slopes"),
     [
         (1, [2**-8]),
-        (8, [2.0**-power for power in range(1, 9)]),  # the paper's example
+        (8, [2.0**-power for power in range(1, 9)]),  # This is the paper's example.
         (16, [2 ** (-power / 2) for power in range(1, 17)]),
         (12, [2.0**-power for power in range(1, 9)] + [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
     ],

@@ -1,4 +1,4 @@
-"""Attention from a record equals the plain formula, for every kind of mask, bias, cap, sink and head sharing."""
+"""Attention weights of records against the plain formula, for masks, biases, caps, sinks and shared heads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from attention.mask import Mask
 from attention.record import MapRecord, Unavailable
+from tests.support.cases import loop_over
 from tests.support.traces import by_hand, numbers, record
 
 CASES: dict[str, dict[str, Any]] = {
@@ -34,7 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def assert_nearest(weights: Any, exact: Any) -> None:
-    """Each weight is the float32 nearest to the exact one: no other way of computing it can come closer."""
+    """Assert that each weight is the float32 value nearest to the exact weight."""
     half = np.spacing(weights.astype(np.float32)).astype(float) / 2
     np.testing.assert_array_less(np.abs(weights.astype(float) - exact), half * (1 + 1e-4))
 
@@ -43,27 +44,27 @@ SIZES = (0.01, 1, 80)
 
 
 def sized(case: str, size: float) -> Any:
-    """A case's record with scores so many times as large: at 80 they reach 300."""
+    """Return the record of a case with its scores multiplied by ``size``; at 80 the scores reach 300."""
     rec = record(**CASES[case])
     return replace(rec, query=rec.query * np.float32(size))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("case", CASES)
+@loop_over("size", SIZES)
+@loop_over("case", CASES)
 def test_weights_are_the_nearest_numbers_to_the_formula_s(case: Any, size: float) -> None:
     rec = sized(case, size)
     for head in range(rec.heads):
         assert_nearest(rec.weights(head), by_hand(rec, head))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("case", CASES)
+@loop_over("size", SIZES)
+@loop_over("case", CASES)
 def test_blocks_are_the_nearest_numbers_whatever_was_looked_at_before(case: Any, size: float) -> None:
     rec = sized(case, size)
     blocks: list[tuple[Any, Any]] = [
-        (np.array([1]), slice(None)),  # one row
-        (slice(1, 4), np.array([1, rec.keys - 1])),  # of which one was looked at before
-        (slice(None), slice(1, 2)),  # a column
+        (np.array([1]), slice(None)),  # A single row.
+        (slice(1, 4), np.array([1, rec.keys - 1])),  # Row 1 of this block was computed before.
+        (slice(None), slice(1, 2)),  # A single column.
         (slice(0, 2), slice(None)),
         (slice(None), slice(None)),
     ]
@@ -88,13 +89,13 @@ def test_what_is_computed_in_blocks_is_what_is_computed_at_once(case: Any, monke
         np.testing.assert_allclose(rec.scores(head), expected[1][head], rtol=2e-7)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("case", CASES)
+@loop_over("size", SIZES)
+@loop_over("case", CASES)
 def test_rows_sum_to_what_is_given_to_keys(case: Any, size: float) -> None:
     rec = sized(case, size)
     for head in range(rec.heads):
         sums = rec.weights(head).sum(axis=1)
-        some = by_hand(rec, head).any(axis=1)  # a row with every key masked gives nothing
+        some = by_hand(rec, head).any(axis=1)  # A row with all keys masked has no weights.
         np.testing.assert_allclose(sums[some], rec.row_sums(head)[some], atol=1e-6)
         assert rec.sinks is not None or np.allclose(sums[some], 1, rtol=0, atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Two regions of a picture: hand cases, what changes nothing, and the same as the excess of single links."""
+"""Links between two regions of a picture: cases by hand, invariances, and the excess of single links."""
 
 from __future__ import annotations
 

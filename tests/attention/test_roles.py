@@ -1,4 +1,4 @@
-"""What heads are for: maps whose roles are known, and sums that add up."""
+"""Roles of heads: maps with known roles, and additive counts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from attention.record import MapRecord, Record
 from attention.roles import ROLES, attention_to_role, names, observe
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.traces import numbers, record, sentence_trace, translation_trace
 
-# [CLS] the cat saw the dog . [SEP]
+# The tokens are [CLS] the cat saw the dog . [SEP].
 ROW = TokenRow(
     pieces=("[CLS]", "the", "cat", "saw", "the", "dog", ".", "[SEP]"),
     ids=(101, 1, 2, 3, 1, 4, 5, 102),
@@ -29,12 +30,12 @@ SIZE = len(ROW)
 
 
 def one_head(weights: np.ndarray, **extra: Any) -> Trace:
-    """A trace with one layer of one head that has this map."""
+    """Return a trace with this map as its only head."""
     return sentence_trace(source=ROW, parts={"encoder": (MapRecord(weights.astype(np.float32)[None]),)}, **extra)
 
 
 def shifted(by: int) -> np.ndarray:
-    """Everyone looks at the token so far away; where there is none, at the last one."""
+    """Return a map in which each token attends to the token at offset ``by``, clipped to the text."""
     weights = np.zeros((SIZE, SIZE))
     weights[np.arange(SIZE), np.clip(np.arange(SIZE) + by, 0, SIZE - 1)] = 1
     return weights
@@ -55,7 +56,7 @@ def repeats() -> np.ndarray:
 EVENLY = np.full((SIZE, SIZE), 1 / SIZE)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("weights", "role"),
     [
         (shifted(-1), "previous"),
@@ -76,7 +77,7 @@ def test_repeats_are_measured_where_there_are_any_and_named_where_there_are_enou
     found = observe(one_head(repeats()))
     assert found.tokens["repeat"].tolist() == [[2]]
     assert found.strength("repeat")[0, 0] == 1
-    assert names(found, 0, 0) == ["same"]  # four of six; two tokens are too few to name a head after
+    assert names(found, 0, 0) == ["same"]  # two repeated tokens are too few to name a head after them
     often = found + found + found
     assert often.tokens["repeat"].tolist() == [[6]]
     assert names(often, 0, 0) == ["repeat", "same"]
@@ -95,7 +96,7 @@ def test_even_attention_is_what_was_expected_behind_a_mask_too() -> None:
     flat = Record(zeros, zeros, np.ones((1, SIZE, 4), np.float32), 0.5, Mask(SIZE, SIZE, causal=True))
     found = observe(sentence_trace(source=ROW, parts={"decoder": (flat,)}))
     for role in ROLES:
-        if role not in ("next", "separator"):  # which it cannot see
+        if role not in ("next", "separator"):  # A decoder's tokens see neither the next token nor the separator.
             assert found.strength(role)[0, 0] == pytest.approx(found.uniform_share(role)[0, 0])
     assert np.isnan(found.strength("next")).all()
     assert np.isnan(found.strength("separator")).all()
@@ -113,7 +114,7 @@ def test_shares_lie_between_nothing_and_everything() -> None:
 
 
 def test_a_sinks_share_shrinks_with_its_values() -> None:
-    """Half of the attention on a [CLS] whose value is a third as long: 1/2 · 1/3 of 1/2 · 1/3 + 1/2, a quarter."""
+    """[CLS] has half of the attention and a third of the norm: (1/2 · 1/3) / (1/2 · 1/3 + 1/2) is a quarter."""
     values = np.zeros((1, SIZE, 4), np.float32)
     values[0, :, 1] = 3
     values[0, 0, 1] = 1
@@ -145,7 +146,7 @@ def test_evidence_of_several_texts_is_that_of_all_their_tokens() -> None:
 
 
 def test_grouped_heads_take_the_values_they_share() -> None:
-    """Four heads of two key-value heads: the second pair's [CLS] has a value of no length."""
+    """Four heads share two key-value heads; [CLS] has a value of length zero in the second key-value head."""
     values = np.ones((2, 6, 4), np.float32)
     values[1, 0] = 0
     trace = sentence_trace(parts={"encoder": (replace(record(6, 6, heads=4, kv_heads=2), value=values),)})
@@ -189,6 +190,6 @@ def test_what_each_token_gives_to_a_role_is_on_average_its_strength(weights: np.
     for role in ROLES:
         shares = attention_to_role(trace, role, 0, 0)
         assert shares.shape == (SIZE,)
-        assert np.isnan(shares[[0, SIZE - 1]]).all()  # special tokens do not look
+        assert np.isnan(shares[[0, SIZE - 1]]).all()  # Special tokens are not counted as queries.
         assert (~np.isnan(shares)).sum() == found.tokens[role][0, 0]
         np.testing.assert_allclose(np.nanmean(shares), found.strength(role)[0, 0], rtol=1e-5)

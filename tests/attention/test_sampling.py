@@ -1,4 +1,4 @@
-"""From logits to a drawn token: equal to transformers' own warpers, and reproducible."""
+"""Sampling from logits: equal to the logits warpers of transformers, and reproducible."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWa
 
 from attention.mask import FloatArray
 from attention.softmax import distribution_entropy, draw, shape
+from tests.support.cases import loop_over
 
 TIED = np.array([1.0, 3.0, 3.0, -1.0, 3.0, 0.5, 0.5])
 
 
 def warped(logits: Any, temperature: Any, top_k: Any, top_p: Any) -> FloatArray:
-    """What transformers makes of them, in its order."""
+    """Return the probabilities after the logits warpers of transformers, in its order."""
     scores = torch.tensor(np.asarray(logits, dtype=np.float64))[None]
     scores = TemperatureLogitsWarper(float(temperature))(None, scores)
     scores = TopKLogitsWarper(top_k)(None, scores) if top_k else scores
@@ -25,9 +26,9 @@ def warped(logits: Any, temperature: Any, top_k: Any, top_p: Any) -> FloatArray:
     return found
 
 
-@pytest.mark.parametrize("temperature", [0.1, 0.7, 1.0, 2.5])
-@pytest.mark.parametrize("top_k", [0, 1, 5, 50, 99])
-@pytest.mark.parametrize("top_p", [0.0, 0.05, 0.5, 0.9, 0.999, 1.0])
+@loop_over("temperature", [0.1, 0.7, 1.0, 2.5])
+@loop_over("top_k", [0, 1, 5, 50, 99])
+@loop_over("top_p", [0.0, 0.05, 0.5, 0.9, 0.999, 1.0])
 def test_shapes_equal_transformers(temperature: float, top_k: int, top_p: float) -> None:
     logits = np.random.default_rng(1).normal(size=53) * 4
     found = shape(logits, temperature, top_k, top_p)
@@ -36,8 +37,8 @@ def test_shapes_equal_transformers(temperature: float, top_k: int, top_p: float)
     np.testing.assert_allclose(found, warped(logits, temperature, top_k, top_p), atol=1e-12)
 
 
-@pytest.mark.parametrize("top_k", [0, 1, 2, 3, 4])
-@pytest.mark.parametrize("top_p", [0.1, 0.4, 0.8, 1.0])
+@loop_over("top_k", [0, 1, 2, 3, 4])
+@loop_over("top_p", [0.1, 0.4, 0.8, 1.0])
 def test_equal_logits_are_treated_as_transformers_treats_them(top_k: int, top_p: float) -> None:
     np.testing.assert_allclose(shape(TIED, 1, top_k, top_p), warped(TIED, 1, top_k, top_p), atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""Numbers with signs, such as attributions: asked for by name, never lost on the way, and no weights to any measure."""
+"""Signed values such as attributions: requested by name, stored with the trace, and never treated as weights."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_file_keeps_their_signs_and_that_they_have_some() -> None:
 
 
 def test_weights_shown_as_numbers_with_signs_are_other_maps() -> None:
-    """The same numbers say something else when they are no shares."""
+    """The same numbers have a different id if they are signed values."""
     assert trace(maps(), row(5)).id != trace(maps(), row(5), signed=True).id
 
 
@@ -92,7 +92,7 @@ def test_of_weights_the_furthest_from_zero_is_the_largest() -> None:
 
 
 def test_hidden_tokens_leave_the_others_as_they_are() -> None:
-    """Weights may be scaled to sum to one again; a sum of numbers with signs is no whole."""
+    """Weights may be renormalised without the hidden tokens; signed values are not."""
     words = (None, *range(1, TOKENS))
     made = trace(numbers(), replace(row(TOKENS), words=words), signed=True)
     view = View(made, special=False, renormalise=True)

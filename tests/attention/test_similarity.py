@@ -1,4 +1,4 @@
-"""Heads beside each other: distances with known values, and groups that are there."""
+"""Similarity of heads: distances with known values, and recovery of known groups."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def test_heads_that_look_nowhere_in_common_are_one_apart() -> None:
 def test_several_texts_add_up() -> None:
     one, other = compare(sentence_trace()), compare(sentence_trace())
     both = one + other
-    assert both.tokens == 2 * one.tokens == 8  # special tokens do not count
+    assert both.tokens == 2 * one.tokens == 8  # Special tokens do not count.
     np.testing.assert_allclose(both.distances(), one.distances())
 
 
 def test_of_a_long_text_fewer_tokens_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_WORK", 250)
-    assert compare(sentence_trace()).tokens == 2  # 2 · 250 / (6² heads · 6 keys)
+    assert compare(sentence_trace()).tokens == 2  # The limit is 2 · 250 / (6² heads · 6 keys).
 
 
 def test_points_in_a_plane_are_found_again() -> None:
@@ -73,7 +73,7 @@ def test_more_dimensions_are_said_to_be_lost() -> None:
     corners = np.eye(4)
     distances = np.linalg.norm(corners[:, None] - corners[None], axis=-1)
     _, kept = flat(distances)
-    assert kept == pytest.approx(2 / 3)  # four corners as far from each other need three dimensions
+    assert kept == pytest.approx(2 / 3)  # Four points at equal distances need three dimensions.
 
 
 @pytest.mark.parametrize("size", [1, 2])

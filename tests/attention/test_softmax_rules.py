@@ -1,4 +1,4 @@
-"""Other rules on the same queries and keys, against the formula in float64."""
+"""Changed softmax rules on the same queries and keys, against the formula in float64."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from attention.mask import Mask
 from attention.softmax import change_softmax_rules, spreads
 from tests.attention.test_walkthrough import CASES
+from tests.support.cases import loop_over
 from tests.support.traces import by_hand, numbers, record
 from viz.figures.layers import what_if
 from viz.figures.theme import DARK, LIGHT
@@ -20,7 +21,7 @@ def softmax(scores: Any) -> Any:
     return powers / powers.sum(1, keepdims=True)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "sink" not in case and case != "everything"])
+@loop_over("case", [case for case in CASES if "sink" not in case and case != "everything"])
 def test_a_temperature_divides_the_scores(case: Any) -> None:
     rec = record(**CASES[case])
     for head in range(3):
@@ -46,7 +47,7 @@ def test_another_scale_leaves_bias_and_mask() -> None:
 
 
 def test_without_its_mask_every_key_is_seen() -> None:
-    rec = record(mask=Mask(5, 5, causal=True, left=1), lse=numbers(3, 5))  # recorded sums are the old rules'
+    rec = record(mask=Mask(5, 5, causal=True, left=1), lse=numbers(3, 5))  # sums of the original rules
     free = change_softmax_rules(rec, masked=False)
     np.testing.assert_allclose(free.weights(2), by_hand(record(), 2), atol=1e-6)
     np.testing.assert_allclose(free.weights(2).sum(axis=1), 1, atol=1e-5)
@@ -62,7 +63,7 @@ def test_spread_grows_with_the_temperature_up_to_even() -> None:
     found = np.stack([spreads(change_softmax_rules(rec, temperature=t), rows) for t in (0.1, 1, 10, 1e5)])
     assert found.shape == (4, 3)
     assert (np.diff(found, axis=0) > 0).all()
-    np.testing.assert_allclose(found[-1], 3, atol=1e-3)  # log2(8)
+    np.testing.assert_allclose(found[-1], 3, atol=1e-3)  # The limit is log2(8), the entropy of a uniform row of 8 keys.
 
 
 @pytest.mark.parametrize("temperature", [0, -1, float("nan")])

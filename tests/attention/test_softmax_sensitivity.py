@@ -1,4 +1,4 @@
-"""The softmax's gradient: torch's own, and what large scores leave of it."""
+"""The gradient of the softmax: equal to torch's, and vanishing for large scores."""
 
 from __future__ import annotations
 

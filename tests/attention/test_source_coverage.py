@@ -1,4 +1,4 @@
-"""Whether a cross head picks source words one by one, on maps made by hand and on a model's."""
+"""Detection of cross-attention heads that attend to source words in turn, on maps by hand and of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A saved trace opens as the same trace, and anything else is refused in one sentence."""
+"""Saved traces: round trips without loss, and a clear error for other files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attention.record import NoAttention
 from attention.storage import MOST_LINES, MOST_MAPS, dump, parse
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from tests.support.cases import loop_over
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import hybrid_trace, numbers, record, sentence_trace, translation_trace
 
@@ -87,7 +88,7 @@ def hostile_pictures() -> Iterator[Any]:
     yield dump(replace(seen, picture=flat))
 
 
-@pytest.mark.parametrize("data", list(hostile_pictures()))
+@loop_over("data", list(hostile_pictures()))
 def test_a_picture_that_does_not_fit_its_tokens_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="whole trace"):
         parse(data)
@@ -102,13 +103,13 @@ def test_a_text_is_written_as_before_and_a_picture_in_the_second_format() -> Non
 
 
 def shared(tokens: int, layers: int) -> Trace:
-    """A trace of a few tokens' or layers' worth of bytes: all layers share one record."""
+    """Return a trace of many tokens or layers with few bytes: all layers share the same record."""
     row = TokenRow(("a",) * tokens, (1,) * tokens, tuple(range(tokens)), (0,) * tokens, ((0, 1),) * tokens)
     return sentence_trace(source=row, parts={"encoder": (record(tokens, tokens),) * layers})
 
 
 def test_a_small_file_does_not_stand_for_endless_work() -> None:
-    """Neither the maps nor the tokens are too many here, but their product is."""
+    """The counts of maps and of tokens are each within their limits, but their product is not."""
     tokens = 1_000
     most = MOST_LINES // (2 * 3 * tokens)
     assert 3 * (most + 1) < MOST_MAPS
@@ -119,7 +120,7 @@ def test_a_small_file_does_not_stand_for_endless_work() -> None:
         parse(data)
 
 
-@pytest.mark.parametrize("data", list(broken()))
+@loop_over("data", list(broken()))
 def test_anything_else_is_refused_in_a_sentence(data: Any) -> None:
     with pytest.raises(ValueError, match="whole trace"):
         parse(data)

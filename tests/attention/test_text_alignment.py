@@ -1,4 +1,4 @@
-"""Texts aligned cell by cell: identity, inverse and order as laws, then cases by hand and two tokenizers."""
+"""Alignment of two texts: identity, inverse and order as laws, then cases by hand and two tokenizers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
+from tests.support.cases import draw_seeds, loop_over
 from tests.support.traces import sentence_trace
-
-SEEDS = range(40)
 
 
 def text(seed: int) -> list[str]:
-    """Few words, so that many are said twice."""
+    """Return up to eight random words of four, so that many are repeated."""
     chosen = np.random.default_rng(seed)
     return [str(word) for word in chosen.choice(list("abcD"), size=int(chosen.integers(0, 9)))]
 
 
 def read(pieces: Sequence[tuple[str, int | None]], written: str, spans: bool = True) -> Trace:
-    """A trace of pieces with the numbers of their words; None for a special token."""
+    """Return a trace of subwords with their word numbers; a number of None marks a special token."""
     places: list[tuple[int, int] | None] = []
     at = 0
     for piece, word in pieces:
@@ -45,7 +44,7 @@ def read(pieces: Sequence[tuple[str, int | None]], written: str, spans: bool = T
 
 
 def told(left: View, right: View) -> list[tuple[str, str]]:
-    """The key pairs as words."""
+    """Return the aligned pairs of keys as words."""
     _, keys = align(left, right)
     sides = (left.keys, right.keys)
     return [
@@ -54,13 +53,13 @@ def told(left: View, right: View) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@draw_seeds(40)
 def test_a_text_beside_itself_is_matched_word_by_word(seed: int) -> None:
     words = text(seed)
     assert by_words(words, words) == [(at, at) for at in range(len(words))]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@draw_seeds(40)
 def test_swapping_the_sides_inverts_the_map_and_partners_stand_in_order(seed: int) -> None:
     left, right = text(seed), text(seed + 1000)
     found = by_words(left, right)
@@ -68,7 +67,7 @@ def test_swapping_the_sides_inverts_the_map_and_partners_stand_in_order(seed: in
     assert all(one[0] < other[0] and one[1] < other[1] for one, other in pairwise(found))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@draw_seeds(40)
 def test_as_many_words_as_can_be_find_the_same_word(seed: int) -> None:
     left, right = ([word.lower() for word in text(at)] for at in (seed, seed + 1000))
 
@@ -80,7 +79,7 @@ def test_as_many_words_as_can_be_find_the_same_word(seed: int) -> None:
     assert sum(left[at] == right[there] for at, there in by_words(left, right)) == most(0, 0)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("before", "after", "pairs"),
     [
         ("a b c", "a x c", [(0, 0), (1, 1), (2, 2)]),

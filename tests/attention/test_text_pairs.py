@@ -1,4 +1,4 @@
-"""Who gives how much to whom across two texts: shares that add up, and a case by hand."""
+"""Attention between the two texts of a pair: shares that add up, and a case by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attention.trace import Trace
 from attention.view import GROUPS, flow, group
 from tests.support.traces import record, sentence_trace
 
-# [CLS] play ##ing [SEP] chess . [SEP]
+# The tokens are [CLS] play ##ing [SEP] chess . [SEP].
 PAIR = TokenRow(
     pieces=("[CLS]", "play", "ing", "[SEP]", "chess", ".", "[SEP]"),
     ids=(101, 5, 6, 102, 7, 8, 102),
@@ -43,7 +43,7 @@ def test_what_a_group_gives_to_all_groups_adds_up_to_one() -> None:
 def test_by_hand() -> None:
     maps = np.zeros((3, 7, 7), np.float32)
     maps[:, :, 0] = 1
-    maps[1, 1] = [0, 0, 0, 0, 0.5, 0.25, 0.25]  # head 1: "play" looks at chess and the stop
+    maps[1, 1] = [0, 0, 0, 0, 0.5, 0.25, 0.25]  # In head 1 "play" attends to "chess", "." and the last [SEP].
     found = sentence_trace(source=PAIR, pair="chess.", parts={"encoder": (MapRecord(maps),)})
     shares = flow(found, group(PAIR, "a"), group(PAIR, "b"))
     np.testing.assert_allclose(shares, [[0, 0.375, 0]], atol=1e-6)
@@ -59,7 +59,7 @@ def test_groups_that_are_none() -> None:
 
 
 def test_a_mask_is_kept() -> None:
-    """A query that may look back only gives nothing to what comes later."""
+    """A causal query gives no attention to later tokens."""
     causal = record(7, 7, seed=3, mask=Mask(7, 7, causal=True))
     found = sentence_trace(source=PAIR, pair="chess.", parts={"encoder": (causal,)})
     assert flow(found, group(PAIR, "a"), group(PAIR, "b")).max() == 0

@@ -1,4 +1,4 @@
-"""A row of tokens, and what its tokens are called where they stand alone."""
+"""Rows of tokens, and the labels of their tokens outside the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.tokens import TokenRow
 from attention.view import View
 from tests.support.traces import sentence_trace
 
-# [CLS] my 猫 play ##ing | 猫 , the cats unknown
+# The tokens are [CLS] my 猫 play ##ing | 猫; 猫 is an unknown token.
 ROW = TokenRow(
     ("[CLS]", "my", "猫", "play", "ing", "猫"),
     (9, 5, 0, 6, 7, 0),

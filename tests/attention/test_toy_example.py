@@ -1,4 +1,4 @@
-"""The small example: attention worked by hand, its laws, and what a reader may change."""
+"""The toy example: attention computed by hand, its laws, and the options that users may change."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from attention.mask import Mask
 from attention.record import Record
 from attention.toy_example import Numbers, ToyExample, attend, compute_example
+from tests.support.cases import loop_over
 from ui.input.controls import LARGEST
 from ui.pages.by_hand.descriptions import describe_largest, next_words, printed_against
 from ui.pages.by_hand.example import (
@@ -32,18 +33,18 @@ HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 
 
 def inputs(seed: int = 0) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """x (5, 4), and W_Q, W_K, W_V (4, 6) for two heads of three channels."""
+    """Return x, shape (5, 4), and W_Q, W_K and W_V, each of shape (4, 6), for two heads of three channels."""
     draw = np.random.default_rng(seed).normal
     x = draw(size=(COUNT, COLUMNS))
     w_q, w_k, w_v = (draw(size=(COLUMNS, HEADS * CHANNELS)) for _ in range(3))
     return x, w_q, w_k, w_v
 
 
-# -- by hand
+# -- Cases by hand
 
 
 def test_two_tokens_of_one_number() -> None:
-    """q = (ln 2, 2 ln 2) and k = (1, 2), so that each exponential is a power of two; v = (3, 6)."""
+    """With q = (ln 2, 2 ln 2) and k = (1, 2) each exponential is a power of two; v = (3, 6)."""
     worked = attend(np.array([[1.0], [2]]), np.array([[math.log(2)]]), np.array([[1.0]]), np.array([[3.0]]))
     np.testing.assert_allclose(np.exp(worked.products[0]), [[2, 4], [4, 16]])
     np.testing.assert_allclose(worked.weights[0], np.array([[1 / 3, 2 / 3], [1 / 5, 4 / 5]]))
@@ -59,7 +60,7 @@ def test_under_a_causal_mask_the_first_token_keeps_its_own_value() -> None:
 
 
 def test_scores_are_over_the_root_of_the_channels_of_one_head() -> None:
-    """Four columns of ones: one head has q · k = 4 and √4 = 2; two heads have 2 and √2 each."""
+    """With four columns of ones, one head has q · k = 4 and √4 = 2; two heads have 2 and √2 each."""
     ones = np.ones((1, 4))
     assert attend(np.ones((2, 1)), ones, ones, ones).scaled.tolist() == [[[2, 2], [2, 2]]]
     two = attend(np.ones((2, 1)), ones, ones, ones, heads=2)
@@ -73,7 +74,7 @@ def test_the_three_words_fetch_the_next_ones_values() -> None:
 
 
 def test_the_tutorial_s_weights() -> None:
-    """Row "je" by hand: q = (.3, -.2, .7, .1); q · k = .25, -.01, .42, -.17; over 2; their exponentials' shares."""
+    """Row "je" by hand: q = (.3, -.2, .7, .1) and q · k = .25, -.01, .42, -.17; the softmax is of these halved."""
     small = example_of("tutorial")
     worked = attend(small.x, small.w_q, small.w_k, small.w_v)
     np.testing.assert_allclose(worked.products[0, 1], [0.25, -0.01, 0.42, -0.17])
@@ -82,11 +83,11 @@ def test_the_tutorial_s_weights() -> None:
     np.testing.assert_allclose(worked.weights[0, 1], [0.26, 0.23, 0.29, 0.21], atol=0.005)
 
 
-# -- laws
+# -- Laws
 
 
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("heads", [1, 2, 3, 6])
+@loop_over("causal", [False, True])
+@loop_over("heads", [1, 2, 3, 6])
 def test_rows_sum_to_one_and_hidden_pairs_are_exactly_zero(heads: int, causal: bool) -> None:
     worked = attend(*inputs(), heads, causal)
     assert worked.weights.shape == (heads, COUNT, COUNT)
@@ -162,7 +163,7 @@ def test_sizes_that_do_not_fit_are_refused(shapes: Any, heads: int, said: str) -
         attend(x, w_q, w_k, w_v, heads)
 
 
-# -- the example
+# -- Presets
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset["name"])
@@ -177,7 +178,7 @@ def test_presets_fit_the_page(preset: Any) -> None:
 
 
 def test_the_first_preset_is_no_identity_and_what_it_is_made_for_happens() -> None:
-    """Head 1: the pronoun finds the noun; head 2: the verb does; and then the pronoun's next word is a verb."""
+    """In head 1 the pronoun attends to the noun, in head 2 the verb does; the predicted next word is a verb."""
     small = example_of(ByHandOptions().preset_name)
     assert not np.array_equal(small.x, np.eye(*small.x.shape))
     found = compute_example(small, rules_of(fit_options(ByHandOptions(), small)[0]))
@@ -236,7 +237,7 @@ def test_an_emptied_cell_is_zero_and_a_token_is_never_without_a_name(typed: str 
 
 
 def test_options_that_do_not_fit_the_example_are_settled() -> None:
-    small = example_of("lookup")  # three tokens, width three
+    small = example_of("lookup")  # The preset has three tokens of width three.
     settled, said = fit_options(ByHandOptions(heads=2, shown=1, row=3, column=0), small)
     assert (settled.heads, settled.shown, settled.row, settled.column) == (1, 0, None, None)
     assert said == ["2 heads cannot share 3 columns alike; one head is shown."]
@@ -245,7 +246,7 @@ def test_options_that_do_not_fit_the_example_are_settled() -> None:
     assert fit_options(ByHandOptions(heads=0), small)[0].heads == 1
 
 
-# -- what is said
+# -- Sentences on screen
 
 
 def of(name: str, heads: int = 1, causal: bool = False) -> Any:
@@ -304,7 +305,7 @@ def next_of(heads: int, onward: bool, scaled: bool) -> tuple[str, ToyExample]:
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("heads", [1, 4])
 def test_the_tutorial_s_words_come_from_the_residual_sum_alone(heads: int, scaled: bool) -> None:
-    """At width four d_k is four with one head, and one with four heads or where nothing is divided."""
+    """The width is four; the scores are divided by √4 with one head, by √1 with four, or not at all."""
     said, found = next_of(heads, True, scaled)
     assert found.chances.argmax(axis=1).tolist() == [0, 1, 2, 3]
     assert "reads “I am like French” off this example. So it is here: “french” → “I” (0.7" in said

@@ -1,4 +1,4 @@
-"""The small example's whole way: torch computes the same, the laws hold, and a case by hand."""
+"""The toy example from inputs to probabilities: equal to torch, with its laws and a case by hand."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 import torch
 
 from attention.toy_example import PLAIN, Matrices, ToyRules, compute_example, norm, sinusoidal_positions, softmax
+from tests.support.cases import loop_over
 
 TOKENS, COLUMNS, HEADS, HIDDEN, WORDS = 5, 4, 2, 3, 6
 
 
 def given(seed: int = 0, width: int = COLUMNS) -> Matrices:
-    """Five tokens of four columns; every axis of its own size, the width where torch's layer needs none other."""
+    """Return random matrices for five tokens of four columns; ``width`` is the width of all heads together."""
     draw = np.random.default_rng(seed).normal
     return Matrices(
         x=draw(size=(TOKENS, COLUMNS)),
@@ -31,7 +32,7 @@ def given(seed: int = 0, width: int = COLUMNS) -> Matrices:
 
 
 def torchs(matrices: Matrices, heads: int, causal: bool) -> Any:
-    """What torch's own encoder layer makes of the same matrices, (token, column)."""
+    """Return the output of torch's own encoder layer for the same matrices, shape (token, column)."""
     layer = torch.nn.TransformerEncoderLayer(
         COLUMNS, heads, HIDDEN, dropout=0.0, batch_first=True, bias=False, dtype=torch.float64
     ).eval()
@@ -48,8 +49,8 @@ def torchs(matrices: Matrices, heads: int, causal: bool) -> Any:
         return layer(torch.from_numpy(matrices.x)[None], src_mask=mask, is_causal=causal)[0].numpy()
 
 
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("heads", [1, 2, 4])
+@loop_over("causal", [False, True])
+@loop_over("heads", [1, 2, 4])
 def test_it_is_what_torchs_own_layer_computes(heads: int, causal: bool) -> None:
     matrices = given()
     found = compute_example(matrices, ToyRules(heads=heads, causal=causal))
@@ -88,7 +89,7 @@ def test_a_norms_rows_have_mean_zero_and_variance_one() -> None:
 
 
 def test_order_counts_with_positions_alone() -> None:
-    """Without them the tokens moved move the rows; with them every number is another."""
+    """Without positions, permuted tokens permute the rows; with positions, the values change."""
     matrices, order = given(), np.array([3, 1, 4, 0, 2])
     moved = replace(matrices, x=matrices.x[order])
     np.testing.assert_allclose(
@@ -102,7 +103,7 @@ def test_order_counts_with_positions_alone() -> None:
 
 
 def test_positions_by_hand() -> None:
-    """Place 2 of four columns: sin 2, cos 2, sin 0.02, cos 0.02; of an odd width the last is a sine."""
+    """Position 2 of four columns is sin 2, cos 2, sin 0.02, cos 0.02; with an odd width the last column is a sine."""
     np.testing.assert_allclose(
         sinusoidal_positions(3, 4)[2], [math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]
     )
@@ -111,8 +112,8 @@ def test_positions_by_hand() -> None:
 
 
 def test_a_layer_by_hand() -> None:
-    """One token sees itself: x = (1, 3), attention hands on x, the sum (2, 6) is normed to (-1, 1); of that ReLU keeps
-    (0, 1), and (-1, 2) is normed to (-1, 1) again, which the words (1, 0) and (0, 1) meet.
+    """A single token attends to itself: x = (1, 3) has the sum (2, 6) and the norm (-1, 1). ReLU gives (0, 1), the
+    second sum is (-1, 2) with the norm (-1, 1), and the embeddings (1, 0) and (0, 1) turn this into logits.
     """
     one = np.eye(2)
     found = compute_example(Matrices(np.array([[1.0, 3.0]]), one, one, one, one, one, one, one), ToyRules())

@@ -1,4 +1,4 @@
-"""What a trace says that it takes is never less than what it holds, however much of it was looked at."""
+"""The size that a trace reports: never less than the bytes that it keeps alive, also after lazy computation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.traces import hybrid_trace, numbers, record, sentence_trace, 
 
 
 def held(trace: Trace) -> int:
-    """Bytes of all arrays that its records keep alive, whatever they are for; each once."""
+    """Return the bytes of all arrays that the trace's records keep alive, each counted once."""
     found: dict[int, int] = {}
     pending: list[Any] = list(trace.parts.values())
     while pending:

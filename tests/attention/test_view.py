@@ -1,4 +1,4 @@
-"""Words and hidden tokens: sums, means and renormalised rows, against the plain definition."""
+"""Views with merged words and hidden tokens: sums, means and renormalised rows against the plain definition."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from attention.trace import Trace
 from attention.view import View
+from tests.support.cases import loop_over
 from tests.support.traces import record, sentence_trace, translation_trace
 
 CHOICES: list[dict[str, Any]] = [
@@ -22,7 +23,7 @@ CHOICES: list[dict[str, Any]] = [
 
 
 def plain(view: Any, layer: int, head: int) -> Any:
-    """The view's map by matrices that sum over key pieces and average over query pieces."""
+    """Return the view's map as a product of matrices that sum over key tokens and average over query tokens."""
     whole = view.trace.weights(layer, head, view.part).astype(float)
     merge = np.zeros((len(view.queries), whole.shape[0]))
     for row, cell in enumerate(view.queries):
@@ -39,7 +40,7 @@ def traced(request: pytest.FixtureRequest) -> tuple[Trace, str | None]:
     return (sentence_trace(), None) if request.param == "sentence" else (translation_trace(), request.param)
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@loop_over("choice", CHOICES, ids=str)
 def test_a_view_equals_the_plain_definition(traced: tuple[Trace, str | None], choice: Any) -> None:
     trace, part = traced
     view = View(trace, part, **choice)
@@ -48,7 +49,7 @@ def test_a_view_equals_the_plain_definition(traced: tuple[Trace, str | None], ch
             np.testing.assert_allclose(view.weights(layer, head), plain(view, layer, head), atol=1e-6)
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@loop_over("choice", CHOICES, ids=str)
 def test_rows_columns_tiles_and_thumbnails_are_parts_of_the_map(traced: tuple[Trace, str | None], choice: Any) -> None:
     trace, part = traced
     view = View(trace, part, **choice)
@@ -103,7 +104,7 @@ def test_long_maps_are_pooled_in_strips_and_grids_sampled(monkeypatch: pytest.Mo
 
 
 def test_columns_of_long_texts_take_the_sums_that_the_forward_pass_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exact ones would cost all of every map; here the recorded ones are wrong on purpose, so that it shows."""
+    """Exact row sums of a long text need every whole map; the recorded sums are doubled to be recognisable."""
     doubled = record(6, 6, lse=np.stack([record(6, 6).log_sum_exp(head) for head in range(3)]) + np.log(2))
     view = View(sentence_trace(parts={"encoder": (doubled,)}))
     expected = view.weights(0, 1)
@@ -115,9 +116,9 @@ def test_columns_of_long_texts_take_the_sums_that_the_forward_pass_had(monkeypat
 
 @pytest.mark.parametrize("sinks", [None, np.array([3.0, 0.0, -1.0], np.float32)])
 def test_long_rows_are_renormalised_as_short_ones_are(monkeypatch: pytest.MonkeyPatch, sinks: Any) -> None:
-    """Beyond a length the visible share is taken as the rest of the row, exactly where little is left of it."""
+    """In long texts the visible share of a row is 1 minus its hidden weights; small shares are computed exactly."""
     key = record(6, 6).key.copy()
-    key[:, 0] *= 8  # nearly everything goes to the hidden first token in some rows
+    key[:, 0] *= 8  # Some rows give nearly all of their attention to the hidden first token.
     trace = sentence_trace(parts={"encoder": (record(6, 6, sinks=sinks, key=key),)})
     view = View(trace, special=False, renormalise=True)
     expected = view.weights(0, 1)

@@ -1,4 +1,4 @@
-"""The steps against the formulas in float64, against what is recorded, and by hand."""
+"""Steps of an attention layer against the formulas in float64, against recorded values, and by hand."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from attention.walkthrough import (
     weigh,
     weigh_head,
 )
+from tests.support.cases import loop_over
 from tests.support.traces import by_hand, numbers, record
 
 WIDTH, HEADS, CHANNELS, TOKENS = 7, 3, 4, 5
 
 
 def wiring(**extra: Any) -> Any:
-    """A small layer with random matrices: 7 channels in the stream, 3 heads of 4."""
+    """Return the parameters of a small random layer: a residual stream of 7 channels and 3 heads of 4 channels."""
     branches = {
         name: ProjectionParameters(numbers(WIDTH, HEADS, CHANNELS, seed=seed), numbers(HEADS, CHANNELS, seed=seed + 1))
         for name, seed in (("query", 1), ("key", 3), ("value", 5))
@@ -63,7 +64,7 @@ def test_turning_keeps_lengths_and_makes_products_depend_on_distance_only(neighb
     query, key = (np.tile(numbers(1, 1, 6, seed=seed), (1, TOKENS, 1)) for seed in (1, 2))
     turned, other = rotate(query, rotary), rotate(key, rotary)
     np.testing.assert_allclose(np.linalg.norm(turned, axis=2), np.linalg.norm(query, axis=2), rtol=1e-5)
-    np.testing.assert_array_equal(turned[..., 4:], query[..., 4:])  # channels without a pair stay
+    np.testing.assert_array_equal(turned[..., 4:], query[..., 4:])  # Channels outside the rotary pairs are unchanged.
     scores = turned[0] @ other[0].T
     for offset in range(1 - TOKENS, TOKENS):
         assert np.ptp(np.diagonal(scores, offset)) < 1e-4
@@ -107,7 +108,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@loop_over("case", CASES)
 def test_weighing_equals_the_formula_and_the_record(case: Any) -> None:
     rec = record(**CASES[case])
     rows = np.array([4, 1])
@@ -138,7 +139,7 @@ def test_large_scores_do_not_overflow() -> None:
 
 
 def expected_walk(layer: Any, rec: Any, stream: Any, memory: Any) -> Any:
-    """The whole block in float64, head by head, without the code under test."""
+    """Compute the whole block in float64, head by head, without the code under test."""
     vectors = stream.astype(float)
     if layer.before is not None:
         centred = vectors - vectors.mean(-1, keepdims=True)
@@ -157,8 +158,8 @@ def expected_walk(layer: Any, rec: Any, stream: Any, memory: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("before", [None, Norm("layer", 1e-5)], ids=["post-norm", "pre-norm"])
-@pytest.mark.parametrize("case", ["itself", "causal", "cross"])
+@loop_over("before", [None, Norm("layer", 1e-5)], ids=["post-norm", "pre-norm"])
+@loop_over("case", ["itself", "causal", "cross"])
 def test_the_walk_is_the_block(before: Any, case: str) -> None:
     layer = wiring(before=before, closing=None if before else Norm("layer", 1e-5), ends="sum" if before else "norm")
     keys = 6 if case == "cross" else TOKENS

@@ -1,4 +1,4 @@
-"""Another order of a text's words: what may move, what stays, and what is compared."""
+"""Permuted word order of a text: tokens that may move, tokens that stay, and the comparison of maps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 from attention.positions import differences, permute_map, shuffle_tokens, swap_words, word_stretches, words
 from attention.record import MapRecord
 from attention.tokens import TokenRow
+from tests.support.cases import draw_seeds, loop_over
 from tests.support.traces import SENTENCE, record
 
-# [CLS] play ##ing chess . [SEP] no way [SEP]
+# The tokens are [CLS] play ##ing chess . [SEP] no way [SEP].
 PAIR = TokenRow(
     pieces=("[CLS]", "play", "ing", "chess", ".", "[SEP]", "no", "way", "[SEP]"),
     ids=(101, 5, 6, 7, 8, 102, 9, 10, 102),
@@ -24,7 +25,7 @@ NO_MARKS = TokenRow(("a", "b", "c"), (1, 2, 3), (0, 1, 2), (0, 0, 1), ((0, 1), (
 
 
 def row(*ids: Any) -> TokenRow:
-    """A text of one-piece words."""
+    """Return a row of single-token words."""
     count = len(ids)
     return TokenRow(tuple("w" * count), ids, tuple(range(count)), (0,) * count, ((0, 1),) * count)
 
@@ -35,8 +36,8 @@ def test_stretches_end_at_special_tokens_and_where_another_text_begins() -> None
     assert words(PAIR) == [(1, 3), (3, 4), (4, 5), (6, 7), (7, 8)]
 
 
-@pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("tokens", [SENTENCE, PAIR], ids=["one text", "pair"])
+@draw_seeds(30)
+@loop_over("tokens", [SENTENCE, PAIR], ids=["one text", "pair"])
 def test_a_shuffle_moves_words_as_wholes_and_only_words(tokens: Any, seed: int) -> None:
     order = shuffle_tokens(tokens, seed)
     assert sorted(order) == list(range(len(tokens)))
@@ -91,18 +92,18 @@ def test_equal_words_are_not_swapped() -> None:
 
 
 def test_differences_by_hand() -> None:
-    """Two heads: one whose map follows the order, one whose map stays as it was."""
+    """The first head's map is permuted with the tokens; the map of the second head stays as it was."""
     order = (2, 0, 1)
     mine = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.0, 0.4, 0.6]], np.float32)
     followed = np.array([[0.6, 0.0, 0.4], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]], np.float32)
     np.testing.assert_array_equal(permute_map(mine, order), followed)
     found = differences([MapRecord(np.stack([mine, mine]))], [MapRecord(np.stack([followed, mine]))], order)
     assert found.shape == (1, 2)
-    assert found.tolist() == [[0.0, pytest.approx(0.3)]]  # 0.3 against 0.0, first row, second column
+    assert found.tolist() == [[0.0, pytest.approx(0.3)]]  # 0.3 against 0.0 in the first row
 
 
 def test_attention_of_moved_vectors_is_the_moved_attention() -> None:
-    """The law itself, without a model: queries and keys that move together move the map and change nothing else."""
+    """Without a model: queries and keys that are permuted together permute the map and change nothing else."""
     here = record(queries=6, keys=6)
     order = [3, 0, 5, 1, 4, 2]
     there = record(queries=6, keys=6, query=here.query[:, order], key=here.key[:, order])

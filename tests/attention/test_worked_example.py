@@ -1,4 +1,4 @@
-"""A worked line says the numbers of the pair, and they lead to its weight."""
+"""Worked calculations of a single weight: the printed numbers belong to the pair and lead to its weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several files of browser tests put before the app: tiny models."""
+"""Fixtures of tiny models, shared by several browser tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A visitor on the Agreement page: the numbers on screen are the backend's, words are picked, limits are said."""
+"""Browser test of the Agreement page: its numbers match the backend, and clicks choose another word."""
 
 from __future__ import annotations
 

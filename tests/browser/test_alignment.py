@@ -1,4 +1,4 @@
-"""Which head aligns best, in a browser, on a page of its own with a tiny untrained model."""
+"""Browser tests of alignment scores, on a small page of their own with a tiny untrained model."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(ope
     upload(opened, "mine.tsv", OWN)
     state = scored(tiny, parse(OWN))
     expect(opened.get_by_text(said(state))).to_be_visible(timeout=PATIENCE)
-    rest(opened)  # till then the table is that of the sentences before
+    rest(opened)  # Before the page is idle, the table still shows the previous sentences.
     opened.get_by_text("Every cross head", exact=True).click()
     download = file_of(opened.get_by_role("button", name="Save as CSV"))
     table = list(csv.DictReader(io.StringIO(table_of(download.path()))))

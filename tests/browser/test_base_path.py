@@ -1,4 +1,4 @@
-"""The app below a path of its own, as behind a proxy that has others beside it: everything is asked for there."""
+"""Browser tests of an app served below a base path, as behind a reverse proxy with several apps."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ BASE = "/some/path"
 
 @pytest.fixture(scope="module")
 def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """The app below a path; its log has no fault."""
-    with running(tmp_path_factory.mktemp("below") / "log") as started:
+    """Yield an app served below ``BASE``, and check at the end that its log has no faults."""
+    with running(tmp_path_factory.mktemp("below") / "log", base=BASE) as started:
         yield started
     assert faults(started.log.read_text()) == []
 
 
 @pytest.fixture
 def outside(page: Page, below: App) -> list[str]:
-    """What the page asks for beside the app's path, where a proxy would ask another app."""
+    """Return a list that collects the URLs requested from the app's host outside its base path.
+
+    A proxy would send these requests to another app.
+    """
     asked: list[str] = []
 
     def note(url: str) -> None:
@@ -71,7 +74,8 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
     problems.allow(DEEP_LINK)
     open_page(page, below.url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()  # no link: the app is for this machine
+    # The page shows no link to the room because the app listens on this machine only.
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
     with browser.new_context(locale="en-GB") as context:
         student = context.new_page()
         student.goto(f"{below.url}/classroom?class={code}")
@@ -79,8 +83,9 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
         expect(page.get_by_text("1 student is here.")).to_be_visible()
         page.get_by_text("Students see what I see").click()
         page.get_by_role("link", name="Explore").first.click()
-        painted(student)  # what the teacher opened came by itself
-    assert {urlsplit(url).path.split("/")[-1] for url in outside} <= {"health", "host-config"}  # Streamlit looks for it
+        painted(student)  # The student's page follows the teacher's without a click.
+    # Streamlit probes these paths.
+    assert {urlsplit(url).path.split("/")[-1] for url in outside} <= {"health", "host-config"}
 
     beside = below.url.removesuffix(BASE)
     for path, holds in {"live": "live", "ready": "ready"}.items():

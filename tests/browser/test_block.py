@@ -1,4 +1,4 @@
-"""A visitor on the page of the block: what is drawn is explained, saved and restored; what n² costs is measured."""
+"""Browser tests of the Transformer block's page: drawing, explanations, files and quadratic cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.visitor import DEEP_LINK, file_of, open_page, read, table_of
 
 
 def part(page: Page, name: str) -> Locator:
-    """A part of the drawing, by what a screen reader hears."""
+    """Return a part of the drawing by its accessible name."""
     return page.locator(".drawing").get_by_role("button", name=name)
 
 
@@ -28,7 +28,7 @@ def explained(page: Page) -> Locator:
 def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text_and_a_click_explains_a_part(
     page: Page, app_url: str, problems: Problems
 ) -> None:
-    """And what is unfolded is in the address."""
+    """The address also contains the open folds."""
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block")
     expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
@@ -76,7 +76,7 @@ def test_a_link_restores_a_part_and_a_key_explains_another(page: Page, app_url: 
     rest(page)
     part(page, "Feed-forward").click()
     expect(explained(page)).to_contain_text("384 numbers become 1,536")
-    expect(explained(page)).to_be_in_viewport()  # on a phone too
+    expect(explained(page)).to_be_in_viewport()  # The explanation must also be visible on a phone.
 
 
 def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(

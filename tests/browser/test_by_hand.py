@@ -1,4 +1,4 @@
-"""The page "By hand": numbers typed, a file opened, a pair picked, and the link that brings it all back."""
+"""Browser tests of the By hand page: typed numbers, opened files, chosen pairs, and restoring links."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def sheet(page: Page, name: str) -> Locator:
 
 
 def type_number(page: Page, table: int, row: int, text: str) -> None:
-    """Type into the first number of a row of the table-th matrix; rows count from 0."""
-    rest(page)  # the tables come late, and what still comes moves them
+    """Type ``text`` into the first cell of ``row`` in editor number ``table``; both count from 0."""
+    rest(page)  # The editors are drawn late, and elements drawn after them move them.
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
     rows = grid.locator("tbody [role='row']")
@@ -45,7 +45,7 @@ def type_number(page: Page, table: int, row: int, text: str) -> None:
 
 
 def with_key(example: Example, number: float) -> Example:
-    """The example with this number where W_K begins."""
+    """Return a copy of the example with ``number`` as the first entry of W_K."""
     w_k = example.w_k.copy()
     w_k[0, 0] = number
     return replace(example, w_k=w_k)
@@ -159,18 +159,19 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
 
 
 def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
-    """A number changed, a size behind its fold, a cell's sum, all of it undone, and another example."""
+    """Change a number, change a folded size, open a cell's sum, start over, and choose another example."""
     expect(opened.get_by_text(EVEN)).to_be_visible()
     keys = opened.keyboard
     tab_to(opened, opened.get_by_test_id("data-grid-canvas").nth(2))
     keys.press("ArrowRight")
     keys.press("4")
     field = opened.locator("#portal").get_by_role("textbox")
-    expect(field).to_have_value("4")  # it opens with the first key, and has the next once it has the focus
+    # The first key opens the field, which takes the next key only after it has the focus.
+    expect(field).to_have_value("4")
     expect(field).to_be_focused()
     keys.press("0")
     expect(field).to_have_value("40")
-    rest(opened)  # the table learns of the last digit a moment after the field shows it
+    rest(opened)  # The editor receives the last digit shortly after the field shows it.
     keys.press("Enter")
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible(timeout=PATIENCE)
     expect(opened).to_have_url(re.compile("numbers="))

@@ -1,4 +1,4 @@
-"""A visitor on the Cause page: heads removed by clicks, looks cut, words hidden; the numbers are the backend's."""
+"""Browser tests of the Cause page: ablated heads, masked edges and hidden words, as in the backend."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def backend() -> LocalBackend:
 
 
 def turned(backend: LocalBackend, *sets: tuple[Edit, ...]) -> NDArray[np.floating]:
-    """1 - cosine of the sentence vector under each set."""
+    """Return 1 − cosine similarity of the sentence vector for each edit set, compared with no edits."""
     effect = backend.inspect(VectorEffects(text=TEXT, edits=((), *sets)))
     return 1 - similarity(effect.values)[1:]
 
@@ -78,10 +78,11 @@ def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url:
     said(page, "Nothing is removed")
     figure = page.locator(".st-key-cause_all .js-plotly-plot")
     cells = figure.locator(".nsewdrag")
-    cells.wait_for()  # drawn last, when the axes know their places
+    cells.wait_for()  # Plotly draws this layer last, after it has placed the axes.
     hears_clicks(figure)
     x, y = figure.evaluate("({_fullLayout: {xaxis, yaxis}}) => [xaxis.d2p(2), yaxis.d2p(4)]")
-    cells.click(position={"x": x, "y": y})  # wherever the map is by then: what stands above it may come later
+    # The position is relative to the map because late content above may still move the map.
+    cells.click(position={"x": x, "y": y})
     said(page, "With head 4-2 removed")
     expect(page).to_have_url(re.compile(r"edits=a4-2"))
     page.reload()
@@ -101,7 +102,8 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
     [without] = turned(backend, tuple(MaskKey(layer, animal) for layer in range(6)))
     assert f"the sentence vector moves by {format_small(without)}" in text
     page.get_by_role("radio", name="Cut a look").click()
-    expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)  # till then a click hides
+    # Until this text appears, a click still hides a word.
+    expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^it")).first.click()
     expect(page.get_by_text("Now click the word that it must not see")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^street")).first.click()

@@ -1,4 +1,4 @@
-"""A class in two real browsers: a student follows, answers, goes an own way; a hand, a projector, an end."""
+"""Browser tests of a class with a teacher and a student, and of the projector view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.visitor import DEEP_LINK, box_of, open_page, painted, stands
 
 @pytest.fixture
 def student(browser: Browser) -> Iterator[Page]:
-    """Somebody else's browser."""
+    """Yield a page in a separate browser context, with a phone's viewport."""
     with browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}) as context:
         context.set_default_timeout(PATIENCE)
         yield context.new_page()
@@ -35,25 +35,27 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
 
     page.get_by_text("Students see what I see").click()
     page.get_by_role("link", name="Explore").first.click()
-    painted(student)  # what the teacher opened came by itself
+    painted(student)  # The student's page follows the teacher's without a click.
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
 
-    expect(page.get_by_text("1 student is here.")).to_be_visible()  # on every page of the teacher's
+    # The number of students is shown on every page of the teacher.
+    expect(page.get_by_text("1 student is here.")).to_be_visible()
     page.get_by_role("link", name="A class").first.click()
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
     page.get_by_role("textbox", name="What is right").fill("animal")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()  # on the page that it is asked about
+    # The question appears on the page that it concerns.
+    expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()
     student.get_by_role("textbox", name="Your answer").fill("Animal")
     student.get_by_role("button", name="Answer", exact=True).click()
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
-    expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # the question is folded
+    expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
     student.get_by_text("I am lost").click()
     expect(page.get_by_text("1 is lost: Anna.")).to_be_visible()
 
-    student.reload()  # who comes back is who they were
+    student.reload()  # A reload keeps the student's identity.
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
-    tab = page.context.new_page()  # a new tab of the teacher's resumes the class
+    tab = page.context.new_page()  # A new tab of the teacher resumes the class.
     open_page(tab, app_url, "/classroom")
     expect(tab.locator("[data-testid=stMetricValue]")).to_have_text(code)
     tab.close()
@@ -67,7 +69,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text(f"There is no room “{code}”")).to_be_visible()
 
 
-# The height of letters on the screen, in pixels of the window: an element's, a text's of an SVG, a canvas's last text.
+# Letter height in window pixels, for HTML elements, SVG texts and the last text drawn on a canvas.
 LETTERS = """(el) => {
     const size = (font) => parseFloat(font.match(/([\\d.]+)px/)[1]);
     if (el instanceof HTMLCanvasElement)
@@ -80,7 +82,7 @@ EXIT = "Leave the projector view (Esc)"
 
 
 def letters(page: Page, *selectors: str) -> list[float]:
-    """The heights of the letters in the first of these elements each."""
+    """Return the letter height in the first element of each selector, in pixels of the window."""
     return [page.locator(selector).first.evaluate(LETTERS) for selector in selectors]
 
 
@@ -153,12 +155,12 @@ def test_the_end_of_a_page_is_reached_on_a_projector(
     assert 0 < last["y"] + last["height"] <= size["height"]
 
 
-# A window in which the projector view has as many pixels of its own as the phone's page has without it.
-PROJECTED: ViewportSize = {"width": 624, "height": 1398}  # 1.6 times a phone
+# In the projector view this window leaves the page as many layout pixels as a phone has without it.
+PROJECTED: ViewportSize = {"width": 624, "height": 1398}
 
 
 def place_on(page: Page, canvas: str, across: float, down: float) -> tuple[float, float]:
-    """Return a place of a canvas in the window, given in shares of its width and height."""
+    """Return window coordinates of a point given in shares of the canvas's width and height."""
     page.mouse.move(0, 0)
     page.locator(canvas).first.scroll_into_view_if_needed()
     rest(page)
@@ -167,14 +169,14 @@ def place_on(page: Page, canvas: str, across: float, down: float) -> tuple[float
 
 
 def tip_at(page: Page, canvas: str, across: float, down: float) -> str:
-    """Return the tip at a place of a canvas."""
+    """Move the pointer to a point of a canvas, and return the tooltip's text."""
     page.mouse.move(*place_on(page, canvas, across, down))
     rest(page)
     return page.get_by_role("tooltip").first.inner_text()
 
 
 def test_a_projector_finds_the_cell_under_the_pointer(page: Page, app_url: str, problems: Problems) -> None:
-    """The same place of a canvas has the same tip, and a click there chooses the same row."""
+    """A point of a canvas has the same tooltip, and a click there chooses the same row, in both views."""
     problems.allow(DEEP_LINK)
     page.set_viewport_size(PHONE)
     places = [(".figure canvas", 0.75, 0.9), (".figure canvas", 0.4, 0.5), (".grid canvas", 0.9, 0.9)]
@@ -194,7 +196,7 @@ def test_a_projector_finds_the_cell_under_the_pointer(page: Page, app_url: str, 
         rows += [painted(page, layer=3, head=1)["focus"]]
     assert found[0] == found[1]
     assert rows[0] == rows[1]
-    assert rows[0] == "14"  # row of the last full stop
+    assert rows[0] == "14"  # Row 14 is the last full stop.
 
 
 @pytest.mark.parametrize("leave", ["button", "Escape", "p"])

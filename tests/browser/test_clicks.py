@@ -1,4 +1,4 @@
-"""What a click on Explore costs, and that nothing else on the page misses the run that it does not take."""
+"""Browser tests of a click on Explore: its traffic, and a view that other pages and reloads keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHINESE = "那只动物没有过马路，因为它太累了"
 
 
 def heard(page: Page) -> list[int]:
-    """Bytes of the messages that come from now on."""
+    """Return a list that collects the sizes, in bytes, of WebSocket messages received from now on."""
     sizes: list[int] = []
 
     def follow(socket: WebSocket) -> None:
@@ -37,7 +37,7 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
         painted(page, layer=layer, head=head)
         expect(page).to_have_url(re.compile(f"layer={layer}&head={head}"))
         rest(page)
-    assert sum(sizes) < 2000  # two addresses, and no page
+    assert sum(sizes) < 2000  # So few bytes hold two addresses, but no redrawn page.
     for head in (2, 1):
         page.go_back()
         painted(page, layer=3, head=head)

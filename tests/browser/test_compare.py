@@ -1,4 +1,4 @@
-"""A visitor on the page Side by side: a click from Explore, heads and words picked, files with the model's numbers."""
+"""Browser tests of the Side by side page: the link from Explore, clicks, saved files, sets of pairs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def chips(page: Page, name: str) -> Locator:
 
 
 def click_cell(page: Page, place: tuple[int, int], size: tuple[int, int]) -> None:
-    """A click on one cell, (row, column), of the page's first map of that many rows and columns."""
+    """Click cell ``place`` (row, column) of the page's first heat map, which has ``size`` (rows, columns)."""
     chart = page.locator(".js-plotly-plot").first
     cells = chart.locator(".heatmaplayer image")
     cells.scroll_into_view_if_needed()
@@ -72,7 +72,7 @@ def test_the_famous_pair_is_one_click_from_explore(
     assert f"{one:.2f} with “tired” and {other:.2f} with “wide”" in text
     most = found.most
     assert f"the most changed is {most[0]}-{most[1]} ({found.bits[most]:.2f} bits)" in text
-    read(page, TIRED.replace("tired", "hungry"))  # the second text stays
+    read(page, TIRED.replace("tired", "hungry"))  # The second text does not change.
     said(page, "with “hungry” and .* with “wide”")
 
 
@@ -84,7 +84,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     said(page, "In 3-1")
     click_cell(page, (5, 8), (6, 12))
     said(page, "In 5-8")
-    chips(page, "With “wide”").nth(13).click()  # in the second text: wide
+    chips(page, "With “wide”").nth(13).click()  # Token 13 of the second text is “wide”.
     weights = [view.weights(5, 8)[13] for view in (pair.left, pair.right)]
     words = [at for at, cell in enumerate(pair.left.keys) if not cell.special and at != 13]
     to = max(words, key=lambda at: weights[0][at])
@@ -106,7 +106,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
-    said(page, "In 4-2")
+    said(page, "In 3-1")
     file = file_of(page.get_by_role("button", name="Save every head's change")).path()
     _table, meta = parts(Path(file).read_bytes())
     assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
@@ -203,7 +203,7 @@ def test_what_carries_the_difference_is_followed_through_the_layers(
     way = said(page, "Of single words' vectors")
     backend, hidden = LocalBackend(), ((0, 4, 10),)
     here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
-    take = PatchResidual(3, ((13, 13),))  # “tired” is the last word but the full stop
+    take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.
     [before, taken], [after] = (
         np.diff(backend.predict(question).values)[:, 0]
         for question in (replace(here, edits=((), (take,)), other=there), there)
@@ -232,4 +232,5 @@ def test_what_is_removed_can_be_cleared_by_a_finger(page: Page, app_url: str, pr
     expect(clear).to_be_visible(timeout=PATIENCE)
     rest(page)
     box = box_of(clear)
-    assert min(box["width"], box["height"]) >= 24  # WCAG 2.2, 2.5.8
+    # The minimum target size in pixels is that of WCAG 2.2, criterion 2.5.8.
+    assert min(box["width"], box["height"]) >= 24

@@ -1,4 +1,4 @@
-"""The strip, the matrices and the map of heads in a browser, on a page of their own: seen, picked and read aloud."""
+"""Browser tests of the token strip, the matrices and the map of heads, on small pages of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.run.services import ViewOptions
 from viz.components.explore import explore
 
 SCRIPT = "text/javascript"
-LONG = 8000  # chips
+LONG = 8000
 PAGE = """
 import numpy as np
 import streamlit as st
@@ -120,11 +120,11 @@ def strips_say_what_they_are_and_are_walked(opened: Page) -> None:
     words(opened).nth(3).hover()
     expect(opened.get_by_role("tooltip").first).to_have_text("toise0.3")
     opened.mouse.move(0, 0)
-    # Without picking: a list.
+    # A strip without ``on_pick`` is a list without buttons.
     still = opened.get_by_role("list", name="Only to be read")
     expect(still.get_by_role("listitem")).to_have_count(6)
     expect(still.get_by_role("button")).to_have_count(0)
-    # Right to left: the left arrow goes on.
+    # In right-to-left text the left arrow moves to the next token.
     chips = opened.get_by_role("group", name="Right to left").get_by_role("button")
     first, second = chips.nth(0), chips.nth(1)
     assert box_of(first)["x"] > box_of(second)["x"]
@@ -228,7 +228,7 @@ def twice(scripts: Scripts) -> str:
 
 @pytest.fixture
 def two(page: Page, twice: str) -> Page:
-    """Two microscopes on one page; their numbers are answered here, as the app's routes would."""
+    """Open a page with two microscopes, and answer their data requests as the app's routes would."""
     view = View(sentence_trace())
 
     def answer(route: Route) -> None:
@@ -268,7 +268,7 @@ def test_two_microscopes_on_one_page_know_nothing_of_each_other(two: Page) -> No
     two.get_by_role("group", name="Tokens of the text").nth(1).get_by_role("button", name="play").click()
     expect(two.locator("[data-painted]").nth(1)).to_have_attribute("data-painted", "/maps/two|0|1|1|lines")
     assert painted_by(two)[0] == before[0]
-    # What one refers to is its own.
+    # The ids must differ, and each panel must belong to its own microscope.
     ids = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.id)")
     panels = two.get_by_role("tab").evaluate_all("tabs => tabs.map((tab) => tab.getAttribute('aria-controls'))")
     assert len(set(ids)) == 4

@@ -1,4 +1,4 @@
-"""A visitor on the Explore page: what is seen is what the model says."""
+"""Browser tests of the Explore page: the displayed view matches the model's trace."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def backend() -> LocalBackend:
 
 
 def sentence(page: Page) -> Locator:
-    """The sentence of truth."""
-    return page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
+    """Return the sentence that describes the chosen head and token."""
+    return page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Head \d")).first
 
 
 def ask(page: Page, word: str) -> None:
-    """Click a word, then take the pointer away: whatever it comes to rest on is looked at in passing."""
+    """Click ``word``, then move the pointer away, because hovering another word would preview that word."""
     page.get_by_role("button", name=word).first.click()
     page.mouse.move(0, 0)
 
@@ -45,7 +45,7 @@ def weight_in(text: str) -> float:
 def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_about_another_word(
     page: Page, app_url: str, backend: LocalBackend
 ) -> None:
-    """A click that was undone can be made again."""
+    """A click that was undone by the back button works a second time."""
     open_page(page, app_url)
     shown = painted(page)
     trace = backend.trace(TraceRequest(text=FAMOUS))
@@ -64,7 +64,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
         expect(page).to_have_url(re.compile(f"focus={street}"))
         expect(sentence(page)).to_contain_text("“street”")
         assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
-        rest(page)  # a reader goes back once the page has answered
+        rest(page)  # Go back only after the page has answered.
         page.go_back()
         painted(page, focus=it)
         expect(page).not_to_have_url(re.compile("focus="))
@@ -92,7 +92,7 @@ def test_a_trace_that_the_server_forgot_is_read_again_and_then_a_sentence_of_one
     read(page, text)
     expect(page).to_have_url(re.compile("text=My"))
     trace = backend.trace(TraceRequest(text=text))
-    shown = painted(page)
+    shown = painted(page, base=f"/headlight/trace/{trace.id}")
     assert shown["base"] != first["base"]
     token = trace.tokens[int(shown["focus"])]
     expect(sentence(page)).to_contain_text(f"“{token}”")
@@ -109,7 +109,7 @@ def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> N
     painted(page, layer=3, head=1)
     grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
     grid.focus()
-    # Both arrows at once: after a pause between them the first would be a step of its own to go back.
+    # A single script presses both arrows, because a pause between them would make two history entries.
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown"])
     page.keyboard.press("Enter")
@@ -143,7 +143,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     expect(rows).to_have_count(10)
     expect(links.locator("caption")).to_have_text("Strongest links to “it” over all heads")
     rest(page)
-    page.reload()  # the address alone says it
+    page.reload()  # After a reload only the address holds the view.
     painted(page, layer=3, head=1, focus=it)
     expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("is to look at it"))
@@ -186,7 +186,7 @@ def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, b
     read(page, wide)
     trace = backend.trace(TraceRequest(text=wide))
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
-    painted(page, layer=3, head=1, focus=it)
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
     expect(page).to_have_url(re.compile(f"layer=3&head=1&focus={it}&to={animal}"))
     weight = float(trace.weights(3, 1)[it, animal])
     expect(sentence(page)).to_contain_text("“animal”")
@@ -197,7 +197,7 @@ def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, b
     painted(page, layer=3, head=1, focus=it)
     rest(page)
     page.go_back()
-    painted(page, layer=3, head=1, focus=it)
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=3, head=1, focus=it)
     offer = page.get_by_role("button", name="The strongest head for this text is now")
     rest(page)
     read(page, FAMOUS.replace("tired", "wide") + " Really.")
@@ -220,7 +220,7 @@ def test_a_second_text_leaves_the_view_where_it_is(page: Page, app_url: str, bac
     second = page.get_by_role("textbox", name="Second text (optional)")
     second.fill("It slept.")
     second.press("Enter")
-    painted(page, layer=2, head=5, focus=street)
+    painted(page, base=f"/headlight/trace/{trace.id}", layer=2, head=5, focus=street)
 
 
 def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
@@ -231,13 +231,12 @@ def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
         "focus": 3,
         "tab": "lines",
         "words": 1,
-        "count": 1,
     }
     open_page(page, app_url, **query)
     shown = painted(page, layer=2, head=5, focus=3, tab="lines")
     expect(text_box(page)).to_have_value(query["text"])
     expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
-    expect(sentence(page)).to_contain_text("Head 3-6")
+    expect(sentence(page)).to_contain_text("Head 2-5")
     assert shown["layer"] == "2", "links count from 0 whatever is shown"
 
 
@@ -286,5 +285,6 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
 def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=0, head=2, focus=10)
     painted(page, layer=0, head=2)
-    usual = stored_priors()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]  # the token before
+    # Index REACH is offset -1, the previous token.
+    usual = stored_priors()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]
     expect(page.locator(".truth")).to_contain_text(f"in other texts this head gives the token before {usual:.2f}")

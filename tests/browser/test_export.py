@@ -1,4 +1,4 @@
-"""What is exported is what is shown, with its caption, and opens without the app."""
+"""Browser test of exports: files match the view, have a caption, and open without the app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trace() -> Trace:
 
 
 def export(page: Page, name: re.Pattern[str]) -> Download:
-    """Open the menu, choose an entry, and give what the browser saved."""
+    """Choose an entry of the export menu, and return the download."""
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as waiting:
         page.locator(".menu .item", has_text=name).click()
@@ -75,7 +75,7 @@ def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None
     alone.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     alone.goto(saved.as_uri())
     painted(alone, layer=2, head=4)
-    expect(alone.get_by_text("Head 3-5").first).to_be_visible()
+    expect(alone.get_by_text("Head 2-4", exact=True).first).to_be_visible()
     expect(alone.locator(".truth")).to_have_text(said)  # with what other words give, and other texts
     alone.get_by_role("tab", name="Lines").click()
     painted(alone, tab="lines")

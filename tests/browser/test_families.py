@@ -1,6 +1,6 @@
-"""Three architectures that differ most in how they attend, chosen by a visitor: written with, looked at, drawn.
+"""Browser tests of three architectures with very different attention: generation, views and figures.
 
-Every other one is asked without a browser, in tests/ui/pages/generate and tests/ui/pages/translate.
+Tests without a browser in tests/ui/pages/generate and tests/ui/pages/translate cover the other architectures.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tests.support.serving import Served
 from tests.support.translatorfamilies import save_translator
 from tests.support.visitor import DEEP_LINK, open_page
 
-FIRST = 2 * PATIENCE  # ms; the app's first answer waits for its libraries, and they for a busy machine
+FIRST = 2 * PATIENCE  # Milliseconds; the first answer waits for the imports, which are slow on a busy machine.
 TEXT = "The cat sat on the mat, and the dog"
 
 
-# One whose heads share keys and look back a few tokens only; one with a bias by distance, known by its maps alone.
+# Gemma 3 shares keys among heads and has a sliding window; MPT has a distance bias and yields only its maps.
 @pytest.mark.parametrize("name", ["Gemma 3", "MPT"])
 def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, served: Served, name: str) -> None:
     problems.allow(DEEP_LINK)
@@ -42,7 +42,7 @@ def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, s
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)
 
 
-# Two texts; no absolute positions, but a bias that is learned by distance.
+# T5 is an encoder-decoder with learned relative position biases and no absolute positions.
 @pytest.mark.parametrize("name", ["T5"])
 def test_every_translator_writes_and_is_aligned(page: Page, problems: Problems, served: Served, name: str) -> None:
     problems.allow(DEEP_LINK)

@@ -1,4 +1,4 @@
-"""A visitor on the Find page: words picked, kept, and shown as text."""
+"""Browser test of the Find page: words chosen by clicks and kept in the link, and hostile text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A visitor on the Generate page: every number on it is the backend's, and every way there and back is kept."""
+"""Browser tests of the Generate page: numbers of the backend, decoding, history, and stopping."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def table(text: str) -> list[list[str]]:
 
 
 def path_of(page: Page, count: int) -> tuple[int, ...]:
-    """The written tokens in the address, once there are so many and the page is drawn with them."""
+    """Wait until the address holds ``count`` generated tokens and the page is idle, and return their ids."""
     pattern = re.compile(rf"[?&]written=(\d+(?:\.\d+){{{count - 1}}})(?:&|$)")
-    expect(page).to_have_url(pattern, timeout=2 * PATIENCE)  # a hundred tokens take their time on a busy machine
-    rest(page)  # the address comes first; till then the buttons go on from the older text
+    expect(page).to_have_url(pattern, timeout=2 * PATIENCE)  # A hundred tokens are slow on a busy machine.
+    rest(page)  # The address changes first, and until the page is idle the buttons continue the older text.
     return tuple(int(token) for token in matched(pattern, page.url).group(1).split("."))
 
 
 def to_the_prompt(page: Page) -> None:
-    """Takes away what was written, and waits until the buttons go on from the prompt."""
+    """Delete the generated tokens, and wait until the page is back at the prompt."""
     button = page.get_by_role("button", name="To the prompt")
     button.click()
     expect(page).not_to_have_url(re.compile("written="))
@@ -143,7 +143,7 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     assert (made.splitlines()[0], text) == ("model: gpt2", TEXT + step.text)
     page.get_by_role("button", name="One back").click()
     assert path_of(page, 4) == path[:4]
-    # A token of the prompt: the step before it has read what stands to its left, as one pass over the text has.
+    # For a prompt token, the preceding step has read its left context, as a single pass over the text does.
     chip(page, "before it", 5).click()
     expect(page).to_have_url(re.compile("at=5"))
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
@@ -166,7 +166,8 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
     chip(page, "Click a token to write it", 2).click()
     assert path_of(page, 2) == (second, third)
     page.go_back()
-    expect(chip(page, "before it", len(step.row))).to_have_count(0)  # the browser goes back at once, the page later
+    # The browser changes the address before the page redraws.
+    expect(chip(page, "before it", len(step.row))).to_have_count(0)
     assert path_of(page, 1) == (second,)
     to_the_prompt(page)
     page.get_by_role("button", name="Next token").click()
@@ -179,7 +180,7 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
 
 
 def likeliest(writer: Served, text: str, path: tuple[int, ...]) -> tuple[int, ...]:
-    """What the deep model would write in place of each of these tokens, told by one pass over them."""
+    """Return the deep model's most probable token at each position of ``path``, from a single pass."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -192,7 +193,7 @@ def likeliest(writer: Served, text: str, path: tuple[int, ...]) -> tuple[int, ..
 
 
 def stop(page: Page) -> tuple[int, ...]:
-    """Stops the deep model's writing somewhere; what it had written by then. What was asked before comes too soon."""
+    """Start generation by the deep model, stop it, and return the tokens generated so far."""
     page.get_by_role("button", name="Write more").click()
     page.get_by_role("button", name="Stop").click()
     done = int(matched(r"Stopped after (\d+) of 100", says(page, "Stopped after")).group(1))

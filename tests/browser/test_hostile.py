@@ -1,4 +1,4 @@
-"""Hostile texts are shown as texts: nothing runs, nothing calls out, nothing breaks."""
+"""Browser tests of hostile input: text never runs, refusals are clear, foreign origins are rejected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXTS = {
 
 
 def painted_anew(page: Page, first: dict[str, str]) -> None:
-    """Waits for the picture of another text than that of the ``first`` one."""
+    """Wait until the page has drawn a trace other than that of the ``first`` view."""
     other = page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first
     expect(other).to_be_attached(timeout=PATIENCE)
 
@@ -57,7 +57,8 @@ def test_a_hostile_text_is_shown_as_text(page: Page, app_url: str) -> None:
 
 REFUSED = {
     "empty": ("", "empty"),
-    "control characters": ("a\x07b", "control"),  # between the others: what is said has to change each time
+    # This case separates the two empty texts, so that every case changes the message.
+    "control characters": ("a\x07b", "control"),
     "only spaces": ("   ", "empty"),
 }
 
@@ -69,7 +70,8 @@ def test_what_cannot_be_read_is_refused_in_a_sentence_and_too_long_a_text_can_be
         read(page, text)
         expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
         expect(text_box(page)).to_have_value(text)
-    text = "The animal did not cross the street. " * 280  # 10,360 characters
+    # The text has 10,360 characters, more than the model's 512 tokens.
+    text = "The animal did not cross the street. " * 280
     read(page, text)
     alert = page.get_by_role("alert").filter(has_text="512")
     expect(alert).to_be_visible()
@@ -99,7 +101,7 @@ def test_the_app_is_served_under_the_loopback_s_other_name_too(page: Page, app_u
 )
 def test_another_site_s_page_opens_no_connection(app_url: str, host: str, origin: Origin | None) -> None:
     here = urlsplit(app_url)
-    # That the app asks no other machine who it is, its log shows at the end.
+    # The log is checked at the end, so a request by the app for its own external address would be noticed.
     with socket.create_connection((here.hostname, here.port)) as wire, pytest.raises(InvalidStatus, match="403"):
         connect(f"ws://{host}:{here.port}/_stcore/stream", sock=wire, origin=origin, proxy=None)
 

@@ -1,4 +1,4 @@
-"""A lesson in a real browser: what is clicked in its view is the answer; the way on by key; the tour."""
+"""Browser tests of lessons: answers by clicks in the view, steps by key, history, and the tour."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_back_returns_from_each_step_by_one_press(page: Page, app_url: str, prob
     open_page(page, app_url, "/lessons", lesson="it_and_animal", step=2)
     stands(page)
     seen = []
-    for step in (3, 4, 5):  # these views show the heads 5-11, 3-1 and none, on two texts
+    for step in (3, 4, 5):  # These steps show heads 5-11, 3-1 and none, on two texts.
         rest(page)
         seen.append(page.url)
         page.keyboard.press("Alt+PageDown")

@@ -1,4 +1,4 @@
-"""A visitor on the Masked words page: every number on it is the backend's."""
+"""Browser tests of the Masked words page: its numbers match the backend, and clicks mask words."""
 
 from __future__ import annotations
 

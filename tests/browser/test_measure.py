@@ -1,4 +1,4 @@
-"""A visitor on the Measure page: the app's sentences scored, a relation picked, an own file, hostile names."""
+"""Browser tests of the Measure page: ready sentences, relations, uploaded files and hostile names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_
     assert f"{above} of 72 heads find more than the rule's" in text
     assert "; with random weights, 0 of 72 heads do so" in text
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("radio", name="dependent to head").click()  # the tables have unseen cells of that text
+    page.get_by_role("radio", name="dependent to head").click()  # The tables have hidden cells with the same text.
     expect(page).to_have_url(re.compile("way=out"))
     click(page.get_by_text("Random weights beside it"))
     expect(page).to_have_url(re.compile("control=0"))
@@ -115,7 +115,7 @@ def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_ask
 def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     page: Page, app_url: str, problems: Problems, grammar: tuple[AnnotatedCorpus, HitCounts]
 ) -> None:
-    """Hits and misses are those of the counts, are drawn with their looks, saved, and lead to Explore."""
+    """Hits and misses match the counts, are listed and saved, and link to Explore."""
     problems.allow(DEEP_LINK)
     counts = known(grammar[1].counts_of("det"))
     open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)

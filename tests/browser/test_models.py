@@ -1,4 +1,4 @@
-"""Other models on the same page: local folders of every kind, and a hub model from the offer to its first map."""
+"""Browser tests of other models: local folders of every kind, and a hub model from offer to first map."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
 
 @pytest.fixture(scope="module")
 def own_app(folder: Path, hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """An app whose operator allows the folder, and whose hub is the fake one."""
+    """Yield an app that may open ``folder`` and uses the fake hub; check its log at the end."""
     home = tmp_path_factory.mktemp("home")
     environ = {
         "HEADLIGHT_MODEL_FOLDERS": str(folder),
@@ -61,7 +61,7 @@ def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder:
     backend = LocalBackend(Settings(model_folders=(folder,)))
     trace = backend.trace(TraceRequest(model=str(folder / kind), text=TEXT))
     focus = int(shown["focus"])
-    sentence = page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Layer \d")).first
+    sentence = page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Head \d")).first
     said = matched(r"\((\d\.\d\d)\)", sentence.inner_text()).group(1)
     row = trace.weights(1, 2)[focus]
     assert float(said) in [pytest.approx(float(weight), abs=0.006) for weight in np.sort(row)[-1:]]
@@ -71,7 +71,8 @@ def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App) -> None:
     open_page(page, own_app.url, text=TEXT)
     first = painted(page)
     page.get_by_role("combobox", name=re.compile("Model")).click()
-    page.get_by_role("combobox", name=re.compile("Model")).fill("gpt2")  # the list shows what fits on the screen only
+    # The list renders only the entries that fit on the screen.
+    page.get_by_role("combobox", name=re.compile("Model")).fill("gpt2")
     page.get_by_role("option", name="gpt2", exact=True).click()
     expect(page).to_have_url(re.compile("model="))
     expect(page.locator(f"[data-painted]:not([data-painted^='{first['base']}'])").first).to_be_attached()
@@ -96,13 +97,14 @@ def test_what_has_no_queries_and_keys_says_so(page: Page, own_app: App, folder: 
 
 
 def test_a_hub_model_is_offered_downloaded_stopped_and_resumed(page: Page, own_app: App, hub: FakeHub) -> None:
-    hub.pause = 0.5  # seconds between blocks: a minute in which the page can be slow to offer the stop
+    hub.pause = 0.5  # With half a second between blocks, the page has a minute to show the stop button.
     open_page(page, own_app.url, model=HUB_MODEL, text=TEXT)
     expect(page.get_by_text(re.compile("someone/tiny-bert is an encoder"))).to_be_visible()
     expect(page.get_by_text(re.compile(r"8 MB on the disk and about \d"))).to_be_visible()
     expect(text_box(page)).to_have_value(TEXT)
     page.get_by_role("button", name=re.compile("Download")).click()
-    expect(page.get_by_text(re.compile(r"^(?!0\.0 ).* MB \(running\)$"))).to_be_visible()  # something has arrived
+    # The download has received some bytes.
+    expect(page.get_by_text(re.compile(r"^(?!0\.0 ).* MB \(running\)$"))).to_be_visible()
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("(stopped)")).to_be_visible()
     hub.pause = 0

@@ -1,4 +1,4 @@
-"""A visitor on the Next sentence page: both orders, who looks across, and a table of pairs."""
+"""Browser tests of the Next sentence page: both orders, attention across sentences, files of pairs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Every page, found by glob: gone to by its link, painted, at both sizes and in both themes, and accessible. That each
-is opened by its address is seen by its own tests."""
+"""Browser tests of every file in pages/: opened by link, drawn and accessible in all sizes and themes.
+
+Each page's own tests open it by its address.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,13 @@ PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 @dataclass(frozen=True)
 class Visit:
-    """How a page is reached, what shows that its main figure is drawn, and whether it has the shared text box."""
+    """The address and link of a page, the selector of its main figure, and its use of the shared text box."""
 
     address: str
-    link: str  # its name in the sidebar
-    figure: str  # selector of its main figure
+    link: str  # Name in the sidebar.
+    figure: str  # CSS selector; empty for Explore.
     text: bool = True
-    patience: int = PATIENCE  # ms; more where a model has to be made ready first
+    patience: int = PATIENCE  # Milliseconds; more if the page first unpacks a model.
 
 
 CHART = ".js-plotly-plot .main-svg"
@@ -61,7 +63,7 @@ VISITS = {
     "masked_words": Visit("/masked_words", "Masked words", CHART),
     "next_sentence": Visit("/next_sentence", "Next sentence", CHART),
     "translate": Visit("/translate", "Translate", CHART),
-    # Where the extra model is installed, it is unpacked by the first visit.
+    # The first visit unpacks the extra model if it is installed.
     "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=270_000),
 }
 
@@ -81,12 +83,12 @@ def test_every_page_can_be_visited() -> None:
 
 
 def goes_on(page: Page, name: str) -> None:
-    """A reader clicks a page's link: the view goes along, and the text where the page has one."""
+    """Click a page's link, and check that the view, and the text if the page has a text box, are kept."""
     heading = page.get_by_role("heading", level=1)
     left = heading.inner_text()
     page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
     expect(heading).not_to_have_text(left)
-    # What is left of the page before has charts too.
+    # Stale elements of the previous page may include charts.
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
     drawn(page, name)
     expect(page).to_have_url(re.compile(rf"{VISITS[name].address}\?.*layer=2&head=3(&|$)"))
@@ -95,8 +97,9 @@ def goes_on(page: Page, name: str) -> None:
 
 
 def faults(page: Page, name: str) -> dict[Look, list[str]]:
-    """What is not accessible, in both sizes and both themes, which a reader may change while the page stands; the look
-    that the page before was left in comes first.
+    """Return the accessibility faults of the page in each size and theme, changed while the page is open.
+
+    The current theme of the browser comes first.
     """
     found: dict[Look, list[str]] = {}
     folder = os.environ.get("HEADLIGHT_SCREENSHOTS")
@@ -106,7 +109,7 @@ def faults(page: Page, name: str) -> dict[Look, list[str]]:
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
         if folder:
             page.screenshot(path=Path(folder) / f"{name}-{SIZES[size]['width']}-{theme}.png")
-        again = () if (size, theme) in TWO else OF_COLOURS  # the same page, in other colours
+        again = () if (size, theme) in TWO else OF_COLOURS  # The other looks change only colours.
         found[size, theme] = accessibility(page, leave_out=STREAMLITS_OWN, only=again)
     return found
 
@@ -116,12 +119,12 @@ def faults(page: Page, name: str) -> dict[Look, list[str]]:
 def test_every_page_keeps_the_view_of_the_last_is_drawn_and_accessible(
     page: Page, app_url: str, names: list[str]
 ) -> None:
-    """A reader goes from Explore to one after the other, and back to it."""
+    """The test goes from Explore through all other pages and back to Explore."""
     open_page(page, app_url, text=TEXT, layer=2, head=3)
     painted(page, layer=2, head=3)
     found: dict[tuple[str, str, str], list[str]] = {}
     for name in sorted(names, key=lambda name: name != "explore"):
-        if name != "explore":  # which stands already
+        if name != "explore":  # Explore is already open.
             goes_on(page, name)
         found |= {(name, *look): told for look, told in faults(page, name).items()}
     goes_on(page, "explore")
@@ -130,7 +133,7 @@ def test_every_page_keeps_the_view_of_the_last_is_drawn_and_accessible(
     assert len(found) == len(names) * len(LOOKS)
 
 
-# Of the pixels of a picture: the most frequent brightness, the share of dark ones. 0 is black, 255 is white.
+# Return a picture's most frequent brightness (0 is black, 255 is white) and its share of dark pixels.
 BRIGHTNESS = """async (source) => {
     const image = new Image();
     image.src = "data:image/png;base64," + source;
@@ -144,7 +147,7 @@ BRIGHTNESS = """async (source) => {
     const dark = counts.slice(0, 100).reduce((sum, count) => sum + count, 0) / (data.length / 4);
     return [counts.indexOf(Math.max(...counts)), dark];
 }"""
-# At the moment at which the browser lays out the paper: by how much parts of the page are wider than the paper.
+# When the page is laid out for printing, measure how far figures exceed the main column, in pixels.
 PAPER = """() => matchMedia("print").addEventListener("change", ({ matches }) => {
     if (!matches) return;
     const roots = [...document.querySelectorAll("[data-testid=stMain] *")].map((el) => el.shadowRoot ?? el);

@@ -1,4 +1,4 @@
-"""A visitor on the page Pictures: hovering, keys, choosing a head, the files, and both themes on a phone too."""
+"""Browser tests of the Pictures page: hovering, keys, heads, files, and both themes on a phone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page
 
 HEAD = {"of_layer": 3, "of_head": 2}
-FILES = {"Picture as PNG": b"\x89PNG", "Picture as SVG": b"<svg", "Weights as CSV": b"PK"}  # a zip: table, provenance
+# The ZIP archive holds the table and its provenance.
+FILES = {"Picture as PNG": b"\x89PNG", "Picture as SVG": b"<svg", "Weights as CSV": b"PK"}
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,10 @@ def trace() -> Trace:
 
 
 def drawn(page: Page, wanted: str) -> Locator:
-    """The view, once it has drawn this layer, head, token, facing and kind, in every head too."""
+    """Wait until the view and every head's thumbnail have drawn ``wanted``, and return the view.
+
+    ``wanted`` lists layer, head, token, direction and kind, separated by “|”.
+    """
     view = page.locator(".picture")
     expect(view).to_have_attribute("data-whole", wanted, timeout=PATIENCE)
     return view
@@ -40,7 +44,7 @@ def drawn(page: Page, wanted: str) -> Locator:
 def middle(
     page: Page, trace: Trace, row: int, column: int, canvas: str = ".picture .stage canvas"
 ) -> tuple[float, float]:
-    """Where the middle of a patch is on the screen."""
+    """Return the window coordinates, in pixels, of the centre of an image patch."""
     grid, picture = trace.source.grid, trace.picture
     assert grid
     assert picture
@@ -54,7 +58,7 @@ def middle(
 def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_a_patch_looks(
     page: Page, app_url: str, trace: Trace, browser: Browser, tmp_path: Path
 ) -> None:
-    """And a click keeps what the pointer shows."""
+    """A click pins the patch under the pointer."""
     open_page(page, app_url, "/pictures", **HEAD)
     drawn(page, "3|2|0|out|head")
     grid = trace.source.grid

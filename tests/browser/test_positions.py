@@ -1,4 +1,4 @@
-"""A visitor on the Positions page: what it prints is what the model and the formulas give."""
+"""Browser tests of the Positions page: its sentences match the model and the formulas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_its_own_address(problems: Problems) -> None:
 
 
 def note(page: Page, *words: str) -> Locator:
-    """The sentence on the page that has these words."""
+    """Return the first note that contains all ``words``."""
     found = page.locator(".headlight-note")
     for word in words:
         found = found.filter(has_text=word)
@@ -40,7 +40,7 @@ def note(page: Page, *words: str) -> Locator:
 
 
 def pieces(page: Page, title: str) -> list[str]:
-    """The tokens of a strip, in their order; the small number under each says where it stands in the text."""
+    """Return the tokens of a token strip in display order, without the position numbers below them."""
     strip = page.locator("section.hl").filter(has_text=title)
     return strip.locator(".chips [data-i] .text").all_inner_texts()
 

@@ -1,4 +1,4 @@
-"""The page's mark of rest: gone at once when something is done, back when the answer is drawn, and told to all."""
+"""Browser tests of the idle mark: cleared by each event, restored after the answer, set as aria-busy."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_page_rests_when_its_script_has_ended_a_click_ends_that_at_once_and_wh
     assert opened.get_by_text("counted 1 at 5").count() == 1, "two runs more than the click's own are waited for"
     for count in range(2, 5):
         button.click()
-        opened.get_by_text(f"heard {count}").wait_for()  # else Streamlit takes two clicks for one
+        opened.get_by_text(f"heard {count}").wait_for()  # Without this wait, Streamlit merges two clicks.
     rest(opened)
     assert opened.get_by_text("counted 4 at 5").count() == 1
 

@@ -1,4 +1,4 @@
-"""The server is killed and started again while a page is open: what stands in it comes back by itself."""
+"""Browser test of a server restart: the open page reconnects and restores its text and view."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from tests.support.browser import Problems
 from tests.support.running import free_port, running
 from tests.support.visitor import open_page, painted, text_box
 
-TYPED = "The server will be back soon."  # an edited text, which keeps the view
-# Streamlit puts what is set off at one moment in one message, which runs a fragment alone where one was first. That
-# moment lasts here till the page is connected again; the microscope, whose fragment the new server lacks, is the first.
+TYPED = "The server will be back soon."  # The app keeps the view for this edited text.
+# Streamlit merges simultaneous changes into a single message, which runs only a fragment if the first change belongs
+# to a fragment. Hold back timers until the page has reconnected, so that the microscope's change comes first. The new
+# server lacks the microscope's fragment.
 ONE_MOMENT = """() => {
     const later = setTimeout, held = [];
     const app = document.querySelector("[data-testid=stApp]");
@@ -27,7 +28,7 @@ ONE_MOMENT = """() => {
         later(() => held.splice(0).forEach((run) => run()));
     }).observe(app, { attributeFilter: ["data-test-connection-state"] });
 }"""
-# What a browser says while nobody answers, and of what it fetched again before the page had the new server's seals.
+# Expected console messages while the server is down, and for requests with signatures of the old server.
 AWAY = (
     r"ERR_(CONNECTION_(REFUSED|RESET)|FAILED|EMPTY_RESPONSE)|WebSocket|Client Error|410 \(Gone\)|Cannot send rerun"
     "|server is not responding"
@@ -35,7 +36,7 @@ AWAY = (
 
 
 def let_the_microscope_hear_first(page: Page) -> None:
-    """The page looks in vain for its server until the microscope was told that its trace is forgotten."""
+    """Block the health check until the microscope has received status 410 for its lost trace."""
     told = []
     page.on("response", lambda answer: told.append(answer) if answer.status == 410 else None)
     page.route("**/_stcore/health", lambda route: route.continue_() if told else route.abort())
@@ -54,11 +55,12 @@ def test_text_view_and_what_is_being_typed_come_back(page: Page, problems: Probl
         os.killpg(first.process.pid, signal.SIGKILL)
         first.process.wait()
         page.evaluate(ONE_MOMENT)
-        with page.expect_request(re.compile("/rows")):  # the microscope asks until somebody answers
+        with page.expect_request(re.compile("/rows")):  # The microscope repeats its request until a server answers.
             page.locator(".chips").first.get_by_role("button").nth(4).hover()
         let_the_microscope_hear_first(page)
     with running(tmp_path / "second", port=port):
-        expect(saved).not_to_have_attribute("href", before, timeout=3 * PATIENCE)  # it has a seal of the new server's
+        # The new link is signed by the new server.
+        expect(saved).not_to_have_attribute("href", before, timeout=3 * PATIENCE)
         rest(page)
         old = painted(page, layer=2, head=3, tab="lines")["base"]
         expect(text_box(page)).to_have_value(TYPED)

@@ -1,4 +1,4 @@
-"""The results of a taught model in a browser: a click on the matrix opens the rows behind a cell."""
+"""Browser test of a fine-tuned model's results: a click on a confusion matrix lists the cell's rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_click_on_a_cell_opens_its_rows(page: Page, url: str) -> None:
     cells = figure.locator(".heatmaplayer image")
     cells.scroll_into_view_if_needed()
     hears_clicks(figure)
-    box = box_of(cells)  # three by three: O, LOC, PER
+    box = box_of(cells)  # The matrix is three by three: O, LOC, PER.
     page.mouse.click(box["x"] + box["width"] * 2.5 / 3, box["y"] + box["height"] * 1.5 / 3)
     expect(page).to_have_url(re.compile("(?=.*true=1)(?=.*said=2)"))
     rest(page)

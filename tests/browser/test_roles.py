@@ -1,4 +1,4 @@
-"""A visitor on the Roles page: what heads are for, in one text and in many."""
+"""Browser tests of the Roles page: roles of heads in a single text and in a set of sentences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trace() -> Trace:
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, ScoringState]:
-    """What the model's heads find in the sets of sentences whose links are known."""
+    """Return the scoring state of the embedded model for each ready set with annotated links."""
     backend, found = LocalBackend(), {}
     for name in ("grammar", "pronouns"):
         *_, found[name] = score(backend, ScoringRun(load_ready_set(name)))
@@ -39,7 +39,7 @@ def runs() -> dict[str, ScoringState]:
 
 
 def added_up(summary: str) -> int:
-    """All heads that a summary tells of, each kind's number added to the others'."""
+    """Return the sum of the head counts that a summary lists."""
     numbers = re.findall(r"(?:: |everything |neither )([0-9]+)(?: \(|[;.])", summary)
     return sum(int(number) for number in numbers)
 
@@ -47,7 +47,10 @@ def added_up(summary: str) -> int:
 def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_told_of(
     page: Page, app_url: str, problems: Problems, trace: Trace
 ) -> None:
-    """Of one text and then, kept in the link, of many; the table is filtered, and saved whole."""
+    """The page covers a single text, then 100 sentences, a choice kept in the link.
+
+    The table can be filtered and is saved whole.
+    """
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/roles", text=TEXT, layer=0, head=2, only="previous", relations=0)
     found = observe(trace)
@@ -67,7 +70,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     waited = file_of(page.get_by_role("button", name="Save the table"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
-    assert lines[2]["roles"] == "token before"  # head 0-2
+    assert lines[2]["roles"] == "token before"  # Row 2 is head 0-2.
     assert float(lines[2]["token before"]) > 0.99
     text = said(page, "^Head 0-2, the token before: a hit in 1 of 1 text, a miss in 0")
     share = observe(trace).strength("previous")[0, 2]
@@ -88,7 +91,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
 def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_relation_opens_them(
     page: Page, app_url: str, problems: Problems, runs: dict[str, ScoringState]
 ) -> None:
-    """In the end another text is read, whose words would be a picture and a script."""
+    """Finally, the test enters a text with Markdown and HTML, which must not load the image."""
     problems.allow(DEEP_LINK)
     told = name_heads([(run.tally, load_ready_set(name)) for name, run in runs.items()])
     clear = [row for row in told.values() if row.more]
@@ -96,7 +99,7 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
     text = said(page, "on one half of 100 annotated sentences and tested on the other half")
-    assert not clear  # 20 links are too few beside the best of three rules
+    assert not clear  # With only 20 links, no head is significantly better than the best of three rules.
     assert text.startswith("No head of 72 finds a relation significantly more often than a rule without a model.")
     assert f"(two-sided, corrected for {len(told)} heads). With random weights: 0." in text
     corpus, tally = load_ready_set("pronouns"), runs["pronouns"].tally

@@ -1,4 +1,4 @@
-"""The button that saves a file: what the page shows, whatever other readers do, and without drawing the page again."""
+"""Browser tests of the download button: current content, independent sessions, no rerun of the page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_file_holds_what_the_page_shows_whatever_others_do_meanwhile(url: str,
     for count in (1, 2):
         page.get_by_role("button", name="Increment").click()
         expect(page.get_by_text(f"drawn {count + 1} with {count}")).to_be_visible()
-    other = page.context.new_page()  # a session of its own
+    other = page.context.new_page()  # A new page opens another session.
     other.goto(url)
     other.get_by_role("button", name="Increment").click()
     expect(other.get_by_text("drawn 2 with 1")).to_be_visible()

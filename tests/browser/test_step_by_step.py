@@ -1,4 +1,4 @@
-"""A visitor follows one weight: the numbers on screen are the trace's, on every view and for models of every kind."""
+"""Browser tests of the Step by step page: numbers of the trace, in every view and for other models."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def deep_link(problems: Problems) -> None:
 
 
 def note(page: Page, words: str) -> Locator:
-    """The sentence that holds these words."""
+    """Return the first note that contains ``words``."""
     return page.locator(".headlight-note").filter(has_text=words).first
 
 
@@ -54,7 +54,10 @@ def strip(page: Page, title: str) -> Locator:
 
 
 def formula(page: Page, part: str) -> str:
-    """The LaTeX of the formula that has this part; it is set once its library has come, later than the script ends."""
+    """Return the LaTeX source of the formula that contains ``part``.
+
+    KaTeX typesets formulas only after its library has loaded, which can be later than the end of the script.
+    """
     return str(page.locator(".katex annotation").filter(has_text=part).text_content())
 
 
@@ -188,9 +191,6 @@ def test_a_long_text_shows_a_window_and_says_so(page: Page, app_url: str) -> Non
     expect(page.get_by_role("application", name=re.compile("k of every token, 32 by 32"))).to_be_visible()
 
 
-# --- other models
-
-
 @pytest.fixture(scope="module")
 def folder(served: Served) -> Path:
     models = served.place("steps")
@@ -212,7 +212,7 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
 
 
 def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app_url: str, folder: Path) -> None:
-    """MobileBERT makes values from other vectors than keys; what is recorded of it can still be followed."""
+    """MobileBERT computes values and keys from different vectors; its recorded steps are still shown."""
     wordpiece(folder / "mobile")
     sizes: dict[str, Any] = {
         "embedding_size": 24,

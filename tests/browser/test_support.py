@@ -1,4 +1,4 @@
-"""The browser fixtures notice what they promise to notice; shown on a small app of the test's own."""
+"""Tests of the browser fixtures, which must notice errors, on a small Streamlit app."""
 
 from __future__ import annotations
 

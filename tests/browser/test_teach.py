@@ -1,4 +1,4 @@
-"""A visitor teaches a tiny model with a file of their own: from the file to the saved model, and again by the link."""
+"""Browser tests of fine-tuning: from an uploaded file to the saved model, and back by link."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tests.support.looks import accessible_and_fits
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, open_page, stands
 
-LONG = 4 * PATIENCE  # the training's process imports the libraries, on a busy machine
+LONG = 4 * PATIENCE  # The training process imports torch and transformers, which is slow on a busy machine.
 
 
 @pytest.fixture(scope="module")
 def tiny(served: Served) -> str:
-    """A tiny model that the app opens."""
+    """Return the folder of a tiny BERT model that the app may open."""
     return str(tinymodels.save(served.place("teach", "bert"), "bert"))
 
 
 def rows() -> bytes:
-    """A spreadsheet of labelled texts."""
+    """Return a CSV file of labelled texts."""
     labels = classified()
     pairs = [*labels.train, *labels.dev, *labels.test]
     return "".join(["text,label\n", *(f"{row.text},{row.label}\n" for row in pairs)]).encode()
@@ -42,7 +42,7 @@ def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Proble
     expect(page.get_by_text("3 classes; ")).to_be_visible()
     page.get_by_role("button", name="Teach", exact=True).click()
     page.wait_for_url("**job=*")
-    visit(page, page.url)  # a reload, or another device: the page is at rest while the training goes on
+    visit(page, page.url)  # A reload, or another device, shows an idle page while the training continues.
     expect(page.get_by_role("radio", name="Results", exact=True)).to_be_checked(timeout=LONG)
     expect(page.get_by_text("Of 6 test rows it tells")).to_be_visible()
     keep = page.get_by_role("radio", name="Keep", exact=True)

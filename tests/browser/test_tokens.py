@@ -1,4 +1,4 @@
-"""A visitor on the Tokens page: parts, their characters, and how one word is cut."""
+"""Browser tests of the Tokens page: tokenizer steps, their characters, and the subwords of a word."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def deep_link(problems: Problems) -> None:
 
 @pytest.fixture(scope="module")
 def two_tokenizers(served: Served) -> Iterator[tuple[str, str]]:
-    """The app with a second tokenizer on the machine, one of bytes."""
+    """Yield the app's URL and the folder of a second, byte-level tokenizer that the app lists."""
     with served.listed(str(tinymodels.save(served.place("tokens") / "tiny-gpt2", "gpt2"))) as folder:
         yield served.url, folder
 
 
 def row(page: Page, name: str, way: int = 0) -> Locator:
-    """The parts of one step."""
+    """Return the parts in the tokenizer step ``name`` of tokenizer ``way``, counted from 0."""
     return page.locator(".way").nth(way).get_by_role("group", name=name).get_by_role("button")
 
 
@@ -43,14 +43,17 @@ def texts(parts: Locator) -> list[str]:
 
 
 def settled(page: Page) -> None:
-    """Nothing moves any more: what comes late would push another part under the pointer."""
+    """Wait until the layout is stable, so that late elements do not move another part under the pointer."""
     expect(text_box(page)).to_be_visible()
     expect(row(page, "2. Split").first).to_be_visible()
     rest(page)
 
 
 def lit(page: Page) -> str:
-    """The characters that are lit; where two tokenizers cut them differently they stand in several parts."""
+    """Return the highlighted characters as a single string.
+
+    Two tokenizers that split these characters differently show them as several elements.
+    """
     expect(page.locator(".characters .lit").first).to_be_visible()
     return "".join(page.locator(".characters .lit").all_inner_texts())
 
@@ -65,7 +68,8 @@ def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters_and_lea
     shown = [part.split("\n") for part in row(page, "4. Add special tokens").all_inner_texts()]
     assert shown == [[token.shown, str(token.id), str(token.segment), "1"] for token in steps.tokens]
     assert "running" in texts(row(page, "3. Cut into pieces"))
-    expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)  # 👍 in two rows
+    # The unknown token for 👍 is shown in two rows.
+    expect(page.locator(".way").first.locator(".unknown")).to_have_count(2)
     expect(page.get_by_text("Not in its vocabulary, so [UNK]: “👍”.")).to_be_visible()
     settled(page)
     row(page, "3. Cut into pieces").filter(has_text="##bed").hover()
@@ -87,7 +91,8 @@ def test_the_steps_are_the_tokenizer_s_and_a_piece_lights_its_characters_and_lea
 
 def a_word_is_followed_to_its_pieces(page: Page) -> None:
     becomes = "“embeddings” becomes em · ##bed · ##ding · ##s, after 18 look-ups"
-    expect(page.get_by_text(becomes)).to_be_visible()  # once: the tokenizer beside it is another one
+    # The sentence appears once because the second tokenizer splits the word differently.
+    expect(page.get_by_text(becomes)).to_be_visible()
     row(page, "3. Cut into pieces").filter(has_text="[MASK]").click()
     expect(page.get_by_text("“[MASK]” is an entry of its own")).to_be_visible()
     expect(page).to_have_url(re.compile("at=4"))

@@ -1,6 +1,6 @@
-"""A visitor on the Translate page: what is drawn is the model's own, and what is clicked and typed changes it.
+"""Browser tests of the Translate page: the model's own translation, and edits by click and by typing.
 
-Its numbers and its saved tables are asked of the page in tests/ui/pages/translate.
+Tests without a browser in tests/ui/pages/translate check the numbers and the saved tables.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from ui.pages.translate.options import CLICKS, SHOWS, SIDES, WAYS
 from ui.show.text import likelihood, percent
 
 CHART = ".js-plotly-plot .main-svg"
-MAIN = {"beams": "[data-testid='stDataFrame']", "heads": "[data-painted]"}  # elsewhere a chart
+# The other views have a chart as their main element.
+MAIN = {"beams": "[data-testid='stDataFrame']", "heads": "[data-painted]"}
 STRIP = "The translation, each token with its probability"
 
 
@@ -52,7 +53,7 @@ def saved(page: Page) -> list[list[str]]:
 
 
 def click_cell(page: Page, key: str, column: int, row: int) -> None:
-    """Clicks a cell of a map once it hears that."""
+    """Click a cell of the figure ``key`` after the figure handles clicks."""
     figure = page.locator(f".st-key-{key} .js-plotly-plot")
     expect(figure.locator(".main-svg").first).to_be_visible()
     hears_clicks(figure)
@@ -72,7 +73,8 @@ def test_the_translation_is_the_model_s_own_token_for_token_and_its_steps_and_he
     trace = translator.trace(tokens)
     target = known(trace.target)
     assert target.ids[1:] == tokens[:-1]
-    plain = translator.backend.trace(TraceRequest(translator.model, TEXT))  # what generate() writes
+    # The trace without a target holds the output of generate().
+    plain = translator.backend.trace(TraceRequest(translator.model, TEXT))
     assert known(plain.target).ids == target.ids
     chances = np.exp(translator.forced(tokens).logs[0])
     expect(chips(page)).to_have_count(len(tokens))
@@ -102,7 +104,7 @@ def a_step_and_a_head_are_picked_and_live_in_the_link(
     found = alignment(translator.trace(tokens), 1, 2, False, CrossRowConvention.OWN)
     says(page, f"Having read “{found.target[3].text}”, cross head 1-2")
     heads = page.get_by_role("combobox", name="Cross head")
-    heads.scroll_into_view_if_needed()  # a list that opens while the page still scrolls to it is closed by that
+    heads.scroll_into_view_if_needed()  # A list that opens while the page is still scrolling would close again.
     click(heads)
     page.get_by_role("option", name="Mean over all").click()
     expect(page).to_have_url(re.compile("cross=mean"))
@@ -173,10 +175,10 @@ def test_every_view_is_accessible_and_fits_and_every_head_is_of_exactly_this_tra
     page.get_by_role("radio", name="Beam search").click()
     expect(page).to_have_url(re.compile("way=beam"))
     every_head_of_every_part(page, translator)
-    for show in each_view(page, {"heads": SHOWS["heads"], **SHOWS}):  # from the view in which the page stands
+    for show in each_view(page, {"heads": SHOWS["heads"], **SHOWS}):  # Start with the view that is already open.
         expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
         expect(page.get_by_text("How to read this")).to_be_visible()
-        if show == "best":  # is scored on hand-aligned sentences
+        if show == "best":  # This view needs scores on hand-aligned sentences.
             says(page, "French translation")
         accessible_and_fits(page)
 

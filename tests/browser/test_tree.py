@@ -1,4 +1,4 @@
-"""The tree of tokens in a browser, on a page of its own: seen, walked, picked, read aloud and saved."""
+"""Browser tests of the token tree on a page of its own: drawing, keys, picking, labels and saving."""
 
 from __future__ import annotations
 
@@ -71,13 +71,14 @@ def test_keys_walk_and_pick_the_place_is_kept_and_who_walks_on_while_the_page_an
     opened.keyboard.press("End")
     opened.keyboard.press("Enter")
     expect(opened.get_by_text("at b3")).to_be_visible()
-    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")  # the tree, too, has been drawn anew
+    # This attribute shows that the tree has been redrawn too.
+    expect(node(opened, "</s>")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "</s>")).to_be_focused()
     opened.keyboard.press("Home")
     expect(node(opened, "start")).to_be_focused()
     press = "(node, key) => node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     node(opened, "suis").focus()
-    # Both before any answer can come: the keyboard's own presses would let it come between.
+    # A single script presses both keys before the server can answer; real key presses would leave it time.
     node(opened, "suis").evaluate(f"(node) => {{ const press = {press}; press(node, 'Enter'); press(node, 'Home'); }}")
     expect(node(opened, "suis")).to_have_attribute("aria-selected", "true")
     expect(node(opened, "start")).to_be_focused()

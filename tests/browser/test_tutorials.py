@@ -1,4 +1,4 @@
-"""A visitor on the page Tutorials with the keyboard alone: a theme, a station's link and back, and dropout off."""
+"""Browser tests of the Tutorials page: a theme followed by keyboard, and accessibility of the themes."""
 
 from __future__ import annotations
 

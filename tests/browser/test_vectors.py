@@ -1,4 +1,4 @@
-"""A visitor on the Vectors page: what is seen and fetched is what the model holds."""
+"""Browser tests of the Vectors page: displayed and downloaded vectors match the model's."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def deep_link(problems: Problems) -> None:
 
 
 def note(page: Page, pattern: str) -> str:
-    """The sentence on the page that reads like this."""
+    """Return the text of the note that matches ``pattern``."""
     return says(page, re.compile(pattern))
 
 
 def charts(page: Page, count: int) -> None:
-    """Wait until so many figures are drawn: until then they push what is below them about."""
+    """Wait until the first ``count`` figures are drawn, because late figures move the elements below them."""
     for at in range(count):
         expect(page.locator(".js-plotly-plot").nth(at).locator(".main-svg").first).to_be_visible(timeout=3 * PATIENCE)
 
@@ -47,7 +47,7 @@ def numbers(text: str) -> list[float]:
 
 
 def fetched(page: Page, name: str) -> bytes:
-    """What a download button or link brings, as bytes."""
+    """Return the content of the file that the button ``name`` downloads."""
     download = file_of(page.get_by_role("button", name=name, exact=True))
     return download.path().read_bytes()
 
@@ -156,7 +156,7 @@ def test_umap_can_be_stopped_and_begun_anew(page: Page, app_url: str) -> None:
     note(page, "UMAP is arranging|Waiting for another")
     rest(page)
     stop = page.get_by_role("button", name="Stop")
-    expect(stop).to_have_count(1)  # there was one that stops the making of the vectors
+    expect(stop).to_have_count(1)  # The earlier stop button, for the computation of the vectors, must be gone.
     stop.click()
     note(page, "UMAP was stopped")
     page.get_by_role("button", name="Try again").click()

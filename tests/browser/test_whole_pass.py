@@ -1,4 +1,4 @@
-"""A visitor goes along the whole pass: by the keyboard, by clicks that go closer, and back."""
+"""Browser tests of the page of the whole forward pass: keyboard, zooming by clicks, and going back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_along_by_the_keyboard_closer_by_clicks_and_back(page: Page, app_url: st
 
 
 def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Problems) -> None:
-    """Closer and closer, another number, what it is made of, a fold, a change of it, and back."""
+    """Zoom in twice, choose a number, change it, undo the change, open a source, and toggle a fold."""
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/whole_pass", model="headlight-bert", text="The cat [MASK] on the mat.", stage=45)
     note = page.locator(".headlight-note")

@@ -1,4 +1,4 @@
-"""A visitor on the page Why attention: sliders, sentence, figures and table say the same numbers."""
+"""Browser tests of the Why attention page: sliders, sentence, figures and table agree."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def test_a_link_restores_the_numbers_which_are_saved_by_our_button_only(
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
     assert 'Recurrent,O(n · d²),"125,000,000",O(n),500,O(n),500' in (tmp_path / "saved.csv").read_text()
-    page.get_by_test_id("stDataFrame").first.hover()  # whose own file would have formulas in it
+    page.get_by_test_id("stDataFrame").first.hover()  # Streamlit's own download would contain spreadsheet formulas.
     expect(page.get_by_test_id("stElementToolbarButton").get_by_role("button", name="Search").first).to_be_visible()
     expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""What can be asked, what counts as an answer, and what answers come to."""
+"""Tests of classroom questions: valid questions, valid answers, and the summary of answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import pytest
 from classroom.errors import NotInClass
 from classroom.question import Question, count_answers, count_correct, format_answer, heads, read
 from classroom.views import Answer, Student, TeacherView
+from tests.support.cases import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "said", "counted_as"),
     [
         ("number", " 0,25 ", "0.25"),
@@ -31,7 +32,7 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
     assert Question(kind, "?").normal(said) == counted_as  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "said", "sentence"),
     [
         ("number", "many", "no number"),

@@ -1,4 +1,4 @@
-"""Laws of a class: who may do what, what nobody sees, and that no answer is lost."""
+"""Laws of a class: permissions, privacy, and no lost answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from classroom.errors import NotInClass
 from classroom.question import Question
 from classroom.store import KEPT, LENGTH, MOST_STUDENTS, Store
+from tests.support.cases import loop_over
 
 TEACHER, ANNA, BEN = "teacher's secret", "anna's secret", "ben's secret"
 YEAR = 365 * 24 * 3600
@@ -29,7 +30,7 @@ def store(file: Path) -> Store:
 
 @pytest.fixture
 def code(store: Store) -> str:
-    """A room with Anna and Ben in it, who were asked something."""
+    """Return the code of a room with Anna, Ben and a question."""
     code = store.open(TEACHER)
     store.join(code, ANNA, "Anna")
     store.join(code, BEN)
@@ -97,8 +98,8 @@ ACTS: dict[str, Callable[[Store, str, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("who", [ANNA, "stranger", "", "teacher's secre"])
+@loop_over("act", ACTS)
+@loop_over("who", [ANNA, "stranger", "", "teacher's secre"])
 def test_a_student_cannot_speak_as_the_teacher(store: Store, code: str, act: str, who: str) -> None:
     before = store.board(code, TEACHER)
     with pytest.raises(NotInClass, match="the teacher"):
@@ -165,7 +166,7 @@ def test_a_restart_of_the_server_loses_nothing(store: Store, code: str, file: Pa
 
 def test_a_class_that_answers_at_once_loses_no_answer(store: Store, file: Path) -> None:
     code = store.open(TEACHER)
-    stores = [store, Store(file)]  # as two processes have it
+    stores = [store, Store(file)]  # Two processes have separate stores of the same file.
     store.ask(code, TEACHER, WHICH)
 
     def student(number: int) -> None:
@@ -196,7 +197,7 @@ def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -
 
 
 def held(file: Path) -> bytes:
-    """All that the store has on the disk."""
+    """Return all bytes that the store has on the disk."""
     return b"".join(left.read_bytes() for left in file.parent.iterdir())
 
 
@@ -210,8 +211,8 @@ def test_erased_names_and_answers_leave_the_disk(store: Store, code: str, file: 
     board = store.board(code, TEACHER)
     assert [student.name for student in board.students] == ["", "", ""]
     assert board.answers == ()
-    assert board.questions == (WHICH,)  # the room goes on
-    assert store.version(code) > before  # students' pages look again
+    assert board.questions == (WHICH,)  # The room still works.
+    assert store.version(code) > before  # A new version makes the students' pages reload.
     store.answer(code, ANNA, 1, "animal")
     assert store.board(code, TEACHER).answers_to(1) == ("animal",)
 
@@ -250,14 +251,14 @@ def test_a_seat_in_any_room_makes_a_student(store: Store) -> None:
 def test_the_file_tells_nobodys_secret(store: Store, code: str, file: Path) -> None:
     store.answer(code, ANNA, 1, "it")
     found = held(file)
-    assert b"Anna" in found  # the names are there
+    assert b"Anna" in found  # The names must be in the file.
     assert ANNA.encode() not in found
     assert TEACHER.encode() not in found
     assert file.stat().st_mode & 0o077 == 0
 
 
 class Clocks:
-    """The machine's clock, which may be set, and the time that passes."""
+    """The machine's clock, which may be set, and a monotonic clock."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.wall, self.steady = file, 1e9, 50.0
@@ -297,7 +298,7 @@ def test_a_day_after_the_last_change_nothing_is_on_the_disk(clocks: Clocks, file
     store.sweep()
     assert b"Cleopatra" in held(file)
     clocks.wait(2)
-    store.sweep()  # which the app does every few minutes
+    store.sweep()  # The app calls this every few minutes.
     assert b"Cleopatra" not in held(file)
     assert store.version(code) == 0
 
@@ -318,7 +319,7 @@ def test_a_clock_that_is_set_closes_no_class_and_keeps_none(clocks: Clocks, jump
     clocks.wait(60)
     clocks.set(jump)
     with pytest.raises(NotInClass):
-        stores[-1].join("ABSENT", ANNA)  # a change that does not come to be
+        stores[-1].join("ABSENT", ANNA)  # This change fails.
     for store in stores:
         store.open(TEACHER)
         assert store.version(running) == 1

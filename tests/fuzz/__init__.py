@@ -1,1 +1,1 @@
-"""What strangers may send, made up by the million: every door answers it, or refuses it in a sentence."""
+"""Fuzz tests: every target must answer random input from outside or refuse it with a clear message."""

@@ -1,4 +1,4 @@
-"""Doors for addresses: every option of every page, and what a page keeps in one word of it."""
+"""Fuzz targets for addresses: every option of every page, and values that are packed into a single word."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES = tuple(sorted(file.stem for file in (ROOT / "pages").glob("*.py")))
 
 
 def kinds() -> dict[str, type[Any]]:
-    """The options of every page that has any, by the page's name."""
+    """Return the option classes of all pages, by page and class."""
     found: dict[str, type[Any]] = {}
     for file in sorted((ROOT / "ui" / "pages").glob("*/options.py")):
         module = importlib.import_module(f"ui.pages.{file.parent.name}.options")
@@ -38,12 +38,12 @@ KINDS = kinds()
 
 
 def _words(kinds: Iterable[Any]) -> set[str]:
-    """What may be chosen."""
+    """Return the values of all choices."""
     return {word for kind in kinds for words in getattr(kind, "CHOICES", {}).values() for word in words}
 
 
 def _names(kinds: Iterable[Any]) -> tuple[str, ...]:
-    """What addresses call the options."""
+    """Return the names of the options in addresses."""
     keys = {getattr(kind, "KEYS", {}).get(field.name, field.name) for kind in kinds for field in fields(kind)}
     return tuple(sorted(keys))
 
@@ -55,7 +55,7 @@ PACKED = view_state.to_query(view_state.ViewState(text="The cat sat. " * 200))[v
 
 
 def _choice(query: dict[str, str]) -> None:
-    """A view that can be read is written and read again as the same."""
+    """Assert that a view that can be read is the same after it is written and read again."""
     found, notes = view_state.parse(query)
     assert all(isinstance(note, str) and note for note in notes)
     found.pinned_heads()
@@ -71,14 +71,17 @@ def _options(query: dict[str, str]) -> None:
 
 
 def _page(asking: tuple[int, dict[str, str]]) -> None:
-    """A page, by its number, opened by this address comes to its end."""
+    """Assert that the page with this number runs without an exception for this query."""
     number, query = asking
     page = asked(PAGES[number], **query)
     assert not page.exception, page.exception
 
 
 def _pages(number: int) -> st.SearchStrategy[tuple[int, dict[str, str]]]:
-    """Addresses of a page; two of two pages make a third, and two names would make one of no page."""
+    """Return a strategy for queries of a page.
+
+    Pages are numbers, because a mix of two page names would be the name of no page.
+    """
     mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == PAGES[number]]
     words = (*sorted(_words(mine)), *WORDS[:3], "1-2", "0,1", "5")
     return st.tuples(st.just(number), queries((*_names(mine), *SHARED), words))

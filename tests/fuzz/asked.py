@@ -1,4 +1,4 @@
-"""Doors for what is asked of a model: texts, pairs, targets, names and revisions, and a notebook's arguments."""
+"""Fuzz targets for requests to models: texts, pairs, targets, names, revisions, and a notebook's arguments."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def _trace(asked: dict[str, Any]) -> None:
 def _name(asked: tuple[str, str | None]) -> None:
     model, revision = asked
     if model in (EMBEDDED, TRANSLATOR, "headlight-bert") and not revision:
-        return  # is asked elsewhere, with texts
+        return  # Another target covers these models with texts.
     backend = _backend()
     backend.status(model, revision)
     backend.trace(TraceRequest(model=model, revision=revision, text="The cat."))
 
 
-# --- a notebook ---------------------------------------------------------------------------------------------------
+# --- notebook arguments -------------------------------------------------------------------------------------------
 
 
 def _maps(shape: tuple[int, ...], kind: str, seed: int) -> Any:

@@ -1,7 +1,7 @@
-"""Many inputs of a few: each is two that hypothesis made, mixed. A hundred times as fast as making them up.
+"""Crossover of inputs: a new input is a mix of two from hypothesis, a hundred times as fast as generation.
 
-What is mixed has the letters, the names and the types of the two, so that a door which takes no half characters gets
-none.
+A mixed input has the characters, the keys and the types of its parents, so that a target that accepts no lone
+surrogates receives none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Row = TypeVar("Row", str, bytes)
 
 
 def crossed(one: Any, other: Any, random: Random) -> Any:
-    """A child of both."""
+    """Return a random mix of two inputs."""
     if type(one) is not type(other) or random.random() < 0.1:
         return random.choice((one, other))
     if isinstance(one, str | bytes):
@@ -29,7 +29,7 @@ def crossed(one: Any, other: Any, random: Random) -> Any:
 
 
 def _spliced(one: Row, other: Row, random: Random) -> Row:
-    """The beginning of one, or the other in its middle."""
+    """Join the start of ``one`` to the rest of ``other``, or insert a part of ``other`` into ``one``."""
     start = random.randint(0, len(one))
     there = random.randint(0, len(other))
     if random.random() < 0.5:
@@ -38,7 +38,7 @@ def _spliced(one: Row, other: Row, random: Random) -> Row:
 
 
 def _harmed(row: Row, random: Random) -> Row:
-    """A part goes, or comes twice; half of them stay."""
+    """Delete or repeat a random part of half of the inputs; return the rest unchanged."""
     start, length = random.randint(0, len(row)), random.randint(0, 20)
     how = random.random()
     if how < 0.25:

@@ -1,4 +1,4 @@
-"""All doors, by their names."""
+"""All fuzz targets, by name."""
 
 from __future__ import annotations
 

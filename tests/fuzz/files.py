@@ -1,4 +1,4 @@
-"""Doors for files: whatever is uploaded, and what a page then does with what was read."""
+"""Fuzz targets for files: uploads, and the use of their contents on pages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LESSON = (ASSETS / "lessons" / "tour.toml").read_bytes()[:6000]
 
 
 def _pictured() -> bytes:
-    """A saved trace of a picture: format 2."""
+    """Return a saved trace of a picture, in format 2."""
     length = len(SENTENCE)
     grid = Grid(1, length - 1, 1, (0.0, 0.0, 4.0, 2.0))
     pixels = np.zeros((2, 4, 3), np.uint8)
@@ -82,7 +82,7 @@ TRACES = (dump(sentence_trace()), dump(translation_trace()), _pictured(), _signe
 
 
 def _parted(file: bytes) -> list[Any]:
-    """[Streamlit's part of the header, ours, what follows] of a saved trace."""
+    """Split the header of a saved trace into safetensors' part and Headlight's part."""
     length = int.from_bytes(file[:8], "little")
     header = json.loads(file[8 : 8 + length])
     return [header, json.loads(header["__metadata__"].pop("headlight"))]
@@ -103,7 +103,7 @@ def _header_harmed(seed: bytes) -> SearchStrategy[bytes]:
 
 
 def open_trace(file: bytes) -> None:
-    """As Explore does: read, looked at in every way, saved in every form."""
+    """Read a trace as the page Explore does, compute its views, and save it in several formats."""
     trace = trace_of(file)
     for part in trace.parts:
         for words, special in ((False, True), (True, False)):
@@ -134,7 +134,7 @@ def _sentences(file: bytes) -> None:
 
 
 def _worked(file: bytes) -> None:
-    """Read, and written into an address and back."""
+    """Read an example, write it into an address and read it back."""
     example = as_csv.read(file)
     again = as_csv.unpack(as_csv.pack(example))
     assert np.array_equal(example.x, again.x), (example, again)

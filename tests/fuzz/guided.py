@@ -1,7 +1,7 @@
-"""Inputs that reach lines of ours which none had reached before are kept, and harmed further.
+"""Coverage-guided fuzzing: inputs that reach new lines of the project are kept and mutated further.
 
-Needs atheris, which is asked for nowhere else: .venv/bin/python -m pip install atheris. It makes up bytes, hypothesis
-reads them as a door's inputs; no bytes at all are the valid example.
+This module needs atheris, which no other module needs: .venv/bin/python -m pip install atheris. Atheris generates
+bytes, and hypothesis parses them as inputs of a target. Empty input is the valid example.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ with atheris.instrument_imports(include=list(OURS)):
 
 
 def ask(inputs: SearchStrategy[Any], knock: Callable[[object], None]) -> None:
-    """Without end: ``knock`` ends the process."""
+    """Fuzz without end; ``knock`` ends the process."""
     assert tests.fuzz.doors.DOORS
 
     @settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -30,8 +30,8 @@ def ask(inputs: SearchStrategy[Any], knock: Callable[[object], None]) -> None:
     def asked(given: object) -> None:
         knock(given)
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # it tells of each input that it keeps
-    one: Any = asked  # what hypothesis adds is in no annotation
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Atheris prints a line for each input that it keeps.
+    one: Any = asked  # The attributes that hypothesis adds have no annotations.
     found = tempfile.mkdtemp(prefix="headlight-fuzz-")
     told = ["-verbosity=1", "-len_control=0", "-max_len=4096", "-rss_limit_mb=0", f"-artifact_prefix={found}/"]
     atheris.Setup(["guided", *told], one.hypothesis.fuzz_one_input)

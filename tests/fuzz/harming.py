@@ -1,6 +1,6 @@
-"""Inputs that nobody would think of: hostile texts, files that were valid until they were harmed, values of any shape.
+"""Unusual inputs: hostile texts, mutated valid files, values of any shape.
 
-What is harmed is harmed by a list of small edits, so that what a finding does not need is left out of it.
+Mutations are lists of small edits, so that hypothesis can shrink a finding to the edits that it needs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PIECES = (
     "#",
     "true",
 )
-LONGEST = 20_000  # bytes of a harmed file beyond its seed
+LONGEST = 20_000  # Bytes by which a mutated file may exceed its seed.
 
 texts: SearchStrategy[str] = st.one_of(
     st.text(max_size=60),
@@ -82,12 +82,12 @@ edits: SearchStrategy[list[Edit]] = st.lists(
 
 
 def harmed(seeds: Sequence[bytes]) -> SearchStrategy[bytes]:
-    """Files that were valid."""
+    """Return a strategy for mutated valid files."""
     return st.builds(_edited, st.sampled_from(seeds), edits)
 
 
 def harmed_words(*seeds: str) -> SearchStrategy[str]:
-    """Words of an address that were valid, and others."""
+    """Return a strategy for mutated valid words of an address, and for other texts."""
     changed = harmed([seed.encode() for seed in seeds]).map(lambda raw: raw.decode("utf-8", "replace"))
     return st.one_of(whole_texts, changed)
 
@@ -110,13 +110,13 @@ def _edited(data: bytes, changes: list[Edit]) -> bytes:
 
 
 def harmed_tree(seeds: Sequence[Any]) -> SearchStrategy[Any]:
-    """Values as JSON has them, some of whose parts became others, went, or came twice."""
+    """Return a strategy for JSON values with replaced, deleted or repeated parts."""
     change = st.tuples(st.lists(st.integers(0, 2**16), max_size=7), st.sampled_from(("put", "drop", "twice")), values)
     return st.builds(_changed, st.sampled_from(seeds), st.lists(change, max_size=4))
 
 
 def _changed(seed: Any, changes: list[tuple[list[int], str, Any]]) -> Any:
-    tree = [copy.deepcopy(seed)]  # so that the whole can be replaced, too
+    tree = [copy.deepcopy(seed)]  # The list allows the root to be replaced too.
     for path, how, value in changes:
         holder: Any = tree
         key: Any = 0
@@ -136,7 +136,7 @@ def _changed(seed: Any, changes: list[tuple[list[int], str, Any]]) -> Any:
 
 
 def queries(names: Sequence[str], words: Sequence[str] = ()) -> SearchStrategy[dict[str, str]]:
-    """Addresses: known names and others, with values that somebody might mean and others."""
+    """Return a strategy for queries: known and other names, with plausible and other values."""
     said = st.one_of(st.sampled_from((*words, "0", "1", "3", "-1", "")), whole_texts)
     return st.dictionaries(st.one_of(st.sampled_from(names), whole_texts), said, max_size=8)
 

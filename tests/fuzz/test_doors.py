@@ -1,4 +1,4 @@
-"""A few inputs for every door in every run; `make fuzz` asks by the million. What was found once stays as a case."""
+"""A few inputs for every fuzz target in every run (`make fuzz` tries millions), and all past findings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.fuzz.crossing import crossed
 from tests.fuzz.door import Door
 from tests.fuzz.doors import DOORS
 from tests.fuzz.wire import SELECTION
+from tests.support.cases import loop_over
 
 SAMPLE = settings(
     derandomize=True,
@@ -21,10 +22,11 @@ SAMPLE = settings(
     suppress_health_check=list(HealthCheck),
     phases=(Phase.generate, Phase.shrink),
 )
-OFTEN = 0.01  # of the inputs: a page takes a second, and has its own tests
+OFTEN = 0.01  # Share of the inputs; a page takes a second and has its own tests.
 
 
-@pytest.mark.parametrize("door", [door for door in DOORS.values() if door.share > OFTEN], ids=lambda door: door.name)
+@pytest.mark.slow
+@loop_over("door", [door for door in DOORS.values() if door.share > OFTEN], ids=lambda door: door.name)
 def test_whatever_comes_is_answered_or_refused(door: Door) -> None:
     @SAMPLE
     @given(door.inputs)
@@ -35,12 +37,13 @@ def test_whatever_comes_is_answered_or_refused(door: Door) -> None:
 
 
 FOUND: list[tuple[str, object]] = [
-    ("model and revision", ("/models/\ud800", None)),  # half a character in a path
-    ("model and revision", ("./" + "9" * 300, None)),  # longer than a disk takes
-    ("notebook, view", {"attentions": np.zeros((0, 0, 0, 0), np.float32), "tokens": [""]}),  # no layer
+    ("model and revision", ("/models/\ud800", None)),  # A path with a lone surrogate.
+    ("model and revision", ("./" + "9" * 300, None)),  # A name that is too long for the file system.
+    ("notebook, view", {"attentions": np.zeros((0, 0, 0, 0), np.float32), "tokens": [""]}),  # Maps without layers.
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "second": []}),
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "special": 3}),
-    ("notebook, view", {"attentions": [[[[1.0]]]], "tokens": ["a"], "keys": ["b"], "special": 3}),  # of one token
+    # A map of a single token.
+    ("notebook, view", {"attentions": [[[[1.0]]]], "tokens": ["a"], "keys": ["b"], "special": 3}),
     ("component", ":"),
     ("component", True),
     ("component", [1, 2]),
@@ -49,13 +52,13 @@ FOUND: list[tuple[str, object]] = [
     ("a chart's event", {"selection": {"points": [{"customdata": [float("nan"), 2]}]}}),
     ("microscope", {**SELECTION, "pinned": 1}),
     ("microscope", {**SELECTION, "pinned": [{}, [], [0], None]}),
-    ("microscope", {**SELECTION, "pinned": [[0, 1]] * 9}),  # more than an address may hold
+    ("microscope", {**SELECTION, "pinned": [[0, 1]] * 9}),  # More pinned heads than an address may contain.
     ("microscope", {**SELECTION, "tab": "nonsense", "order": {}}),
 ]
 
 
 def test_a_child_of_two_is_like_both() -> None:
-    """The letters of texts, the names of entries, and the types, so that a door is asked nothing it cannot be asked."""
+    """A mix has the characters, keys and types of its parents, so that it is valid for their target."""
     one, other = {"text": "abcdef" * 9, "cut": 3, "row": [1, 2]}, {"text": "uvwxyz" * 9, "pair": None, "row": [3]}
     random = Random(1)
     children = [crossed(one, other, random) for _ in range(200)]
@@ -65,6 +68,6 @@ def test_a_child_of_two_is_like_both() -> None:
     assert len({child["text"] for child in children}) > 100
 
 
-@pytest.mark.parametrize(("door", "given"), FOUND, ids=str)
+@loop_over(("door", "given"), FOUND, ids=str)
 def test_what_was_found_once_stays_mended(door: str, given: object) -> None:
     DOORS[door].knock(given)

@@ -1,4 +1,4 @@
-"""Doors for messages: frames between processes, what components and browsers tell, and every route of ours."""
+"""Fuzz targets for messages: frames between processes, events of components and browsers, and all routes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _sealed(body: bytes, length: int) -> bytes:
 
 
 def _frame_of(number: int, tree: Any) -> bytes:
-    """The frame that says another tree before the same arrays, with a checksum that fits."""
+    """Return a frame with another tree, the same arrays and a valid checksum."""
     frame = FRAMES[number]
     _magic, _checksum, length = HEAD.unpack_from(frame)
     told = msgpack.packb(tree, default=str, unicode_errors="surrogatepass")
@@ -81,7 +81,7 @@ def _tree_of(frame: bytes) -> Any:
     return msgpack.unpackb(frame[HEAD.size : HEAD.size + length])
 
 
-# --- what components tell -----------------------------------------------------------------------------------------
+# --- events of components -----------------------------------------------------------------------------------------
 
 SELECTION = {
     "layer": 1,
@@ -104,7 +104,7 @@ PICKED: dict[str, Callable[[str], object]] = {
 
 
 def _told(value: Any) -> None:
-    """Every component's reader, since any message may come from any component."""
+    """Call every component's reader, because any message may come from any component."""
     for read in PICKED.values():
         with patch.object(streamlit, "session_state", {"key": {"picked": value}}):
             read("key")
@@ -119,12 +119,12 @@ def _selected(value: dict[str, Any]) -> None:
     view = get_trace_store().view(_trace(), ViewOptions())
     found = changes(value, view)
     chosen = replace(ViewState(), **found)
-    assert parse(to_query(chosen))[0] == chosen  # so that the address can be followed
+    assert parse(to_query(chosen))[0] == chosen  # The address of the selection must be readable.
     chosen.pinned_heads()
 
 
 def _kept(said: Any) -> None:
-    """What a slip keeps is a choice, whoever tells it."""
+    """Apply a selection; assert that the result is a valid choice or None."""
     found = apply_selection(_trace().id, ViewOptions(), None, ViewState(opened=_trace().id), said)
     assert found is None or isinstance(found, KeptSelection)
 
@@ -150,7 +150,7 @@ def _ids() -> tuple[str, ...]:
     return (_trace().id, *(shelf_hold(file).id for file in TRACES[1:4]))
 
 
-HELD: list[Trace] = []  # pictures' traces are on the shelf only while somebody holds them
+HELD: list[Trace] = []  # The store keeps traces of pictures only while they are referenced.
 
 
 def shelf_hold(file: bytes) -> Trace:
@@ -192,7 +192,7 @@ def _slip() -> SelectionToken:
 
 
 def _posted(said: Any) -> None:
-    """A slip that is good, whatever is said with it."""
+    """Post a selection with a valid token."""
     _post(json.dumps({"slip": _slip().token, "selection": said}).encode())
 
 

@@ -1,4 +1,4 @@
-"""The app as a process of its own: its port, its address, and an end that ends it too."""
+"""Tests of the app as a child process: its port, its address, and its end with the parent's end."""
 
 from __future__ import annotations
 

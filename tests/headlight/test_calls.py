@@ -1,4 +1,4 @@
-"""The two calls show the same weights as the app does of that text."""
+"""The two notebook calls show the same weights as the app for the same text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_tokens_that_look_at_keys() -> None:
 
 @pytest.mark.slow
 def test_a_long_text_is_truncated_if_asked(tmp_path: Path) -> None:
-    folder = tinymodels.save(tmp_path / "bert", "bert")  # 40 positions
+    folder = tinymodels.save(tmp_path / "bert", "bert")  # The model has 40 positions.
     model = transformers.AutoModel.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with pytest.raises(ValueError, match=r"truncate=True\.$"):

@@ -1,4 +1,4 @@
-"""A cell in a real browser: drawn in its frame, answers a click, reaches nothing outside."""
+"""Tests of a notebook cell in a real browser: it is drawn in a frame, answers clicks and reaches no other machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_cell_draws_and_answers(page: Page, problems: Problems, tmp_path: Path
 def test_a_cell_is_as_dark_as_it_was_asked_to_be(
     page: Page, problems: Problems, tmp_path: Path, theme: Any, ground: str
 ) -> None:
-    """Whatever the system is: under its own colours the frame looks as the notebook that said so."""
+    """For any theme of the system, the frame has the theme that the notebook asked for."""
     problems.allow("machine: file:")
     shown = headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme=theme)
     (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{shown._repr_html_()}", encoding="utf-8")

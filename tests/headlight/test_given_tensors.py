@@ -1,4 +1,4 @@
-"""What transformers and torch return for attention maps, as people hand it over."""
+"""Attention maps in the formats of transformers and torch, as users pass them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import transformers as t
 
 import headlight
 from attention.external_maps import InvalidAttention
+from tests.support.cases import loop_over
 
 WEIGHTS = [[[0.75, 0.25], [0.5, 0.5]]]
 NAMES = ["a", "cat"]
@@ -66,7 +67,7 @@ def test_the_beam_that_the_refusal_names_is_one_pass() -> None:
     said = str(refused.value)
     code = said[said.index("[[a[b:b+1]") : said.rindex("]") + 1]
     whole = model(out.sequences, output_attentions=True).attentions
-    expect_equal(headlight.view(eval(code, {"out": out}), names), whole)  # the refusal's own advice
+    expect_equal(headlight.view(eval(code, {"out": out}), names), whole)  # The error message suggests this code.
     assert len(set(out.beam_indices[0].tolist())) > 1
     first = headlight.view([[a[:1] for a in step] for step in out.attentions], names)
     assert np.abs(first.trace.weights(0, 0) - whole[0][0, 0, :6, :6].detach().numpy()).max() > 0.1
@@ -77,7 +78,7 @@ def test_a_left_padded_row_of_gpt2_is_a_decoder() -> None:
     model = gpt2()
     ids, mask = torch.tensor([[0, 0, 4, 5, 6]]), torch.tensor([[0, 0, 1, 1, 1]])
     maps = model(ids, attention_mask=mask, output_attentions=True).attentions
-    assert maps[0][0, 0, 0, 4] > 0  # padding attends to later tokens too
+    assert maps[0][0, 0, 0, 4] > 0  # Padding attends to later tokens too.
     assert headlight.view(maps, names_of(ids[0])).trace.part == "decoder"
 
 
@@ -118,7 +119,7 @@ def test_a_nested_tensor_is_refused_with_the_way(layout: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
-@pytest.mark.parametrize("kind", ["quantized", "sparse", "half", "brain", "grad", "double", "transposed", "parameter"])
+@loop_over("kind", ["quantized", "sparse", "half", "brain", "grad", "double", "transposed", "parameter"])
 def test_tensors_of_every_kind_are_read(kind: str) -> None:
     plain = torch.tensor(WEIGHTS)
     kinds: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A widget's script in a real browser, beside a notebook that is the test: drawn from messages, heard by Python."""
+"""Tests of a widget's script in a real browser; the test acts as the notebook and connects it to Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.headlight.test_page import shown
 from viz.components.explore import content
 
 HOSTILE = "</script><img src=x onerror=parent.pwned=1>"
-# A notebook's page: a cell inside a shadow root, and a model that hands everything to Python.
+# A notebook's page: a cell inside a shadow root, and a model that passes all messages to Python.
 NOTEBOOK = """<!doctype html><meta charset="utf-8"><body style="margin: 0; background: BACKGROUND; color: INK">
 <h1>A notebook</h1><div id="cell"></div></body>"""
 START = """async ({ script, style, traits }) => {
@@ -50,12 +50,12 @@ START = """async ({ script, style, traits }) => {
 
 
 def open_cell(page: Page, widget: Widget, dark: bool) -> None:
-    """The widget in a page, its messages carried by Playwright."""
+    """Open the widget in a page; Playwright carries its messages."""
     answers: list[Any] = []
     widget.send = lambda content, buffers=(): answers.append((content, buffers))
 
     def kernel(content: dict[str, Any]) -> Any:
-        widget._handle_custom_msg(content, [])  # noqa: SLF001  (ipywidgets' own way in)
+        widget._handle_custom_msg(content, [])  # noqa: SLF001  (ipywidgets calls this method for messages)
         answer, frames = answers.pop()
         return [answer, base64.b64encode(frames[0]).decode() if frames else None]
 
@@ -92,7 +92,7 @@ def test_a_live_cell_draws_and_is_heard(page: Page, width: int, dark: bool) -> N
 
     expect(page.get_by_role("button", name=HOSTILE).first).to_be_visible()
     assert page.evaluate("globalThis.pwned === undefined")
-    page.evaluate(f"document.body.style.background = '{'#fff' if dark else '#111'}'")  # as a change of theme does
+    page.evaluate(f"document.body.style.background = '{'#fff' if dark else '#111'}'")  # A change of theme does this.
     expect(page.locator(".hl.dark")).to_have_count(0 if dark else 1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate("leave()")

@@ -1,4 +1,4 @@
-"""The examples of docs/NOTEBOOK.md run as they stand, on a tiny model; docs/notebook.ipynb runs cell by cell."""
+"""The examples of docs/NOTEBOOK.md run unchanged on a tiny model; docs/notebook.ipynb runs cell by cell."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def cells() -> list[Any]:
-    """The cells of the notebook that comes along."""
+    """Return the cells of the bundled notebook."""
     found: list[Any] = json.loads((ROOT / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     return found
 
@@ -51,7 +51,7 @@ def test_the_notebook_holds_no_outputs() -> None:
 
 @pytest.mark.slow
 def test_the_notebook_runs_cell_by_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each cell's last line is drawn as Jupyter draws it."""
+    """Each cell's last line is rendered as Jupyter renders it."""
     monkeypatch.chdir(ROOT / "docs")
     monkeypatch.setattr(sys, "path", list(sys.path))
     names: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A page in a cell: never larger than promised, whatever the text, and it says what is in it; nothing in it runs."""
+"""A page in a cell keeps its size limit for any text, describes its contents, and runs no code from its data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(tokens: list[str], layers: int = 2, heads: int = 3) -> headlight.Shown
 
 
 def inside(cell: str) -> str:
-    """The page that a cell's frame holds."""
+    """Return the page in a cell's frame."""
     found = re.fullmatch(r'<iframe sandbox="allow-scripts allow-downloads"[^>]* srcdoc="([^"]*)"></iframe>', cell)
     assert found, cell[:200]
     return html.unescape(found[1])

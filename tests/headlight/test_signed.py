@@ -1,4 +1,4 @@
-"""What a notebook shows and writes of numbers with signs."""
+"""Display and export of signed values in a notebook."""
 
 from __future__ import annotations
 

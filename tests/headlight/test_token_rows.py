@@ -1,4 +1,4 @@
-"""Words told from the names of tokens alone, as three kinds of vocabulary write them."""
+"""Words reconstructed from token names only, for three kinds of vocabulary."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerFast
 
 from headlight.token_rows import row
 from inference.text.tokenizer import SafeTokenizer
+from tests.support.cases import loop_over
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 FALLBACK = {
@@ -20,11 +21,11 @@ FALLBACK = {
     "a\na": "a|⏎|a",
     "天ش": "天 1/3|天 2/3|天 3/3|ش 1/2|ش 2/2",
     "👩\u200d💻": "👩 1/4|👩 2/4|👩 3/4|👩 4/4|<0xE2>|<0x80>|<0x8D>|💻 1/4|💻 2/4|💻 3/4|💻 4/4",
-}  # a text: its tokens as they are shown, without a space before the first
+}  # Each text maps to its tokens as shown, without a space before the first.
 
 
 def with_bytes(family: str) -> PreTrainedTokenizerFast:
-    """Return a small tokenizer that falls back on bytes as Llama, Gemma or mT5 does, or as a plain BPE."""
+    """Return a small tokenizer with byte fallback as in Llama, Gemma or mT5, or with a plain BPE."""
     names = ["<pad>", "</s>", "<unk>", *BYTES, "▁", "a", "c", "f", "ca", "caf"]
     if family == "mt5":
         made = Tokenizer(models.Unigram([(name, -9.0 + len(name) % 6) for name in names], 2, byte_fallback=True))
@@ -39,10 +40,10 @@ def with_bytes(family: str) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", eos_token="</s>", pad_token="<pad>")
 
 
-@pytest.mark.parametrize("family", ["llama", "gemma", "mt5", "plain"])
-@pytest.mark.parametrize("text", FALLBACK)
+@loop_over("family", ["llama", "gemma", "mt5", "plain"])
+@loop_over("text", FALLBACK)
 def test_byte_tokens_are_shown_as_their_characters(family: str, text: str) -> None:
-    """The app and a notebook show the same pieces, whichever family wrote the bytes."""
+    """The app and a notebook show the same tokens for every family's byte tokens."""
     tokenizer = with_bytes(family)
     read = SafeTokenizer(tokenizer, family, "decoder", len(tokenizer)).read(text, None, None).row
     named, (joined, _none) = row(tokenizer.convert_ids_to_tokens(list(read.ids)))
@@ -78,7 +79,7 @@ def test_which_are_special_may_be_said() -> None:
     assert row(["[CLS]", "a"], special=[False, True])[0].special == (False, True)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("given", "said"),
     [
         ({"tokens": "a cat"}, "str came as tokens; give a list"),
@@ -94,7 +95,7 @@ def test_what_names_no_tokens_is_refused(given: Any, said: str) -> None:
         row(**given)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("tokens", "words", "pieces", "text"),
     [
         (["the</w>", "ca", "t</w>", ".</w>"], (0, 1, 1, 2), "the|ca|t|.", "the cat ."),
@@ -114,9 +115,7 @@ def test_marks_of_other_vocabularies_join_words(tokens: list[str], words: Any, p
     assert (made.words, "|".join(made.pieces), texts) == (words, pieces, (text, None))
 
 
-@pytest.mark.parametrize(
-    "mark", ["__fr__", "eng_Latn", "en_XX", ">>fra<<", "<2fr>", "<lang:fr>", "__fra__", "__en_XX__"]
-)
+@loop_over("mark", ["__fr__", "eng_Latn", "en_XX", ">>fra<<", "<2fr>", "<lang:fr>", "__fra__", "__en_XX__"])
 def test_a_language_mark_at_an_end_is_special(mark: str) -> None:
     made, texts = row([mark, "▁the", "▁cat", "</s>"])
     assert (made.words, made.pieces[0], texts[0]) == ((None, 0, 1, None), mark, "the cat")

@@ -1,4 +1,4 @@
-"""A widget's kernel answers with the bytes of the app's routes; what is chosen is one thing for browser and Python."""
+"""A widget's kernel answers with the bytes of the app's routes; browser and Python share the selection."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import headlight
 from attention.storage import dump
 from attention.trace import without_attention
 from headlight.widget import Widget
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tests.support.traces import hybrid_trace, sentence_trace
 from ui.routes.traces import PREFIX, routes
@@ -38,14 +39,14 @@ def widget() -> Widget:
 
 @pytest.fixture
 def sent(widget: Widget, monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], list[bytes]]]:
-    """What the kernel sends the browser."""
+    """Record the messages from the kernel to the browser."""
     found: list[tuple[dict[str, Any], list[bytes]]] = []
     monkeypatch.setattr(widget, "send", lambda content, buffers=(): found.append((content, list(buffers))))
     return found
 
 
 def ask(widget: Widget, what: str, asked: dict[str, int]) -> None:
-    """As a message of the browser comes in."""
+    """Send the kernel a message as the browser does."""
     widget._handle_custom_msg({"id": "a.1", "what": what, "asked": asked}, [])  # noqa: SLF001  (ipywidgets' own way in)
 
 
@@ -94,7 +95,7 @@ def test_what_is_set_in_python_completes_what_is_chosen(widget: Widget) -> None:
     assert (widget.selection["focus"], widget.selection["target"]) == (None, 2)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("wrong", "said"),
     [
         ({"layer": 9}, "“layer” is '9'; it should be a whole number from 0 to 1."),
@@ -109,7 +110,7 @@ def test_what_is_set_in_python_completes_what_is_chosen(widget: Widget) -> None:
 )
 def test_what_cannot_be_chosen_is_refused(widget: Widget, wrong: dict[str, Any], said: str) -> None:
     before = widget.selection
-    with pytest.raises(ValueError) as refused:  # noqa: PT011  (its words are looked at below)
+    with pytest.raises(ValueError) as refused:  # noqa: PT011  (the message is checked below)
         widget.selection = wrong
     assert said in str(refused.value)
     assert widget.selection == before

@@ -1,4 +1,4 @@
-"""The selection follows the imports of a change, and stays small."""
+"""The selection of tests follows the imports of a change and stays small."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT, files
 from tools.changed_tests import (
     MOST,
@@ -47,14 +48,14 @@ TREE = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A small repository with tests that mirror its packages."""
+    """Write a small repository with tests that mirror its packages."""
     for file, source in TREE.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(source)
     return tmp_path
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("changed", "own", "others"),
     [
         (["docs/LOG.md"], [], []),

@@ -1,7 +1,7 @@
-"""No module needs itself: imports make no circle, those inside functions included.
+"""Checks that imports form no cycles, including imports inside functions.
 
-An import inside a function hides a circle from Python, not from the reader: neither module can be understood, tested or
-moved without the other. What is imported for type checking only counts as well.
+An import inside a function hides a cycle from Python, not from the reader: neither module can be understood,
+tested or moved without the other module. Imports for type checking count too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.support.repository import ROOT
 
 
 def circles(edges: Graph) -> list[tuple[str, ...]]:
-    """The groups of which each needs all others (strongly connected components), and what needs itself; sorted.
+    """Return the sorted import cycles: strongly connected components, and modules that import themselves.
 
     >>> circles({"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("b"), "d": frozenset("d")})
     [('b', 'c'), ('d',)]
@@ -26,7 +26,10 @@ def circles(edges: Graph) -> list[tuple[str, ...]]:
 
 
 def _reached(edges: Graph, start: str) -> frozenset[str]:
-    """Everything that one module needs, by whatever way; itself only where it stands on a circle."""
+    """Return the modules that ``start`` imports directly or indirectly.
+
+    The result contains ``start`` only if it is in a cycle.
+    """
     found: set[str] = set()
     waiting = [*edges[start]]
     while waiting:
@@ -38,7 +41,7 @@ def _reached(edges: Graph, start: str) -> frozenset[str]:
 
 
 def folded(edges: Graph, room: str) -> Graph:
-    """The same between the folders of a room; a module at its top stands for itself.
+    """Return the imports between the folders of a package; a module at its top counts as a folder.
 
     >>> modules = {"a.b.one": frozenset({"a.b.two", "a.c.three"}), "a.b.two": frozenset(), "a.c.three": frozenset()}
     >>> folded(modules, "a")
@@ -68,7 +71,10 @@ def test_the_folders_of_inference_stand_one_upon_the_other() -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A small house with a way round: a question needs its answer inside a function, the answer a helper beside it."""
+    """Write a small tree with a cycle.
+
+    A task imports its runner inside a function, and the runner's helper imports the task.
+    """
     for file, source in {
         "inference/__init__.py": "",
         "inference/tasks/__init__.py": "",

@@ -1,4 +1,4 @@
-"""The Dockerfile is whole: pinned, without root, and with all that the app needs and nothing else."""
+"""The Dockerfile is pinned, runs without root, and contains exactly the files that the app needs."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ KEPT = "/cache"
 
 
 def of(word: str, stage: Sequence[Instruction] = FOUND) -> list[str]:
-    """What stands after an instruction, each time that it comes."""
+    """Return the arguments of each occurrence of an instruction."""
     return [rest for found, rest in stage if found == word]
 
 
 def settings() -> dict[str, str]:
-    """What the last stage's ENV sets."""
+    """Return the environment variables that the last stage sets."""
     return dict(pair.split("=", 1) for line in of("ENV", LAST) for pair in line.split())
 
 
 def check() -> list[str]:
-    """The health check's command."""
+    """Return the command of the health check."""
     (line,) = of("HEALTHCHECK", LAST)
     command: list[str] = json.loads(line.partition("CMD ")[2])
     return command
@@ -66,7 +66,7 @@ def test_nobody_is_root_and_nothing_is_written_after() -> None:
     words = [word for word, _ in LAST]
     assert re.fullmatch(r"([1-9]\d*):([1-9]\d*)", of("USER", LAST)[-1])
     assert not {"RUN", "COPY", "ADD"} & set(words[words.index("USER") :])
-    assert all("--chown" not in line for line in of("COPY", LAST))  # the app's own files are root's
+    assert all("--chown" not in line for line in of("COPY", LAST))  # The app's files must belong to root.
 
 
 def test_all_that_is_written_lies_below_one_folder() -> None:
@@ -86,7 +86,7 @@ def test_all_that_is_written_lies_below_one_folder() -> None:
     ],
 )
 def test_a_build_argument_picks_the_model(given: dict[str, str], asked: list[str], tmp_path: Path) -> None:
-    """A shell runs the line that installs, as Docker does, with a Python that only prints its arguments."""
+    """A shell runs the installing line, as Docker does, with a Python that only prints its arguments."""
     (line,) = [line for line in of("RUN", SETUP) if "tools/install.py" in line]
     printing = tmp_path / "python"
     printing.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
@@ -99,7 +99,7 @@ def test_a_build_argument_picks_the_model(given: dict[str, str], asked: list[str
 
 
 def test_what_the_installer_may_read_is_in_the_image() -> None:
-    """Each option that the Dockerfile gives has its file of requirements, which is copied before the installer runs."""
+    """Each option in the Dockerfile has a file of requirements, which is copied before the installer runs."""
     words = [word for word, _ in SETUP]
     copied = " ".join(rest for word, rest in SETUP[: words.index("RUN")] if word == "COPY").split()
     for option in re.findall(r"--(writer|chinese|extra|cluster|tests)", " ".join(of("RUN", SETUP))):
@@ -159,7 +159,7 @@ def test_the_space_s_card_names_the_port() -> None:
 
 
 class Asked(BaseHTTPRequestHandler):
-    """A server that lives, or does not."""
+    """A server that is healthy or not."""
 
     status = 200
 
@@ -168,7 +168,7 @@ class Asked(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_said: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.mark.slow

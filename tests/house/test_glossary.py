@@ -1,4 +1,4 @@
-"""Every word of docs/GLOSSARY.md names a place that exists, and stands once."""
+"""Every word of docs/GLOSSARY.md occurs a single time and names a place that exists."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LINE = re.compile(r"\| (?P<word>[^|]+) \| (?P<meaning>[^|]+) \| `(?P<file>[^`]+)
 
 
 def faults(glossary: str, root: Path) -> list[str]:
-    """What is wrong with a glossary's lines, a sentence each."""
-    lines = [line for line in glossary.splitlines() if line.startswith("| ")][1:]  # without the heading
+    """Return a sentence for each error in a glossary's lines."""
+    lines = [line for line in glossary.splitlines() if line.startswith("| ")][1:]  # Skip the heading.
     found, words = [], [line.split("|")[1].strip() for line in lines]
     for line in lines:
         match = LINE.fullmatch(line)
@@ -28,7 +28,7 @@ def faults(glossary: str, root: Path) -> list[str]:
 
 
 def _names(name: str, source: str) -> bool:
-    """Whether a module makes a class, a function, a field or a value of that name."""
+    """Return True if a module defines a class, a function, a field or a value of that name."""
     return bool(re.search(rf"^ *(?:(?:class|def) {name}\b|{name}(?:: [^=\n]+)?(?: = |$|: |  #))", source, re.M))
 
 

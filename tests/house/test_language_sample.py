@@ -1,4 +1,4 @@
-"""The sample of docstrings is the same for the same tree and seed, and covers public names outside the tests."""
+"""The sample of docstrings depends only on tree and seed, and covers public names outside the tests."""
 
 from __future__ import annotations
 

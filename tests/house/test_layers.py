@@ -1,4 +1,4 @@
-"""Imports run one way, and each heavy library stays in its rooms."""
+"""Imports between packages follow the layers, and each heavy library is imported only in its packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.support.imports import import_statements
 from tests.support.repository import ROOT, files
 
-# A room may import itself and these. `app` is app.py.
+# A package may import itself and these packages. `app` is app.py.
 ROOMS = {
     "i18n": (),
     "classroom": ("i18n", "attention"),
@@ -60,15 +60,17 @@ ROOMS = {
         "tools",
     ),
 }
-# Of a room, these may import one folder alone: training is a process of its own, and pages put it into a queue.
+# These packages may import only a single folder of training, which runs in a separate process; pages only add jobs to
+# its queue.
 ONLY = {("ui", "training"): "training.jobs", ("pages", "training"): "training.jobs"}
-# A library may be imported in these rooms only, and in tests/. What is not named may be imported anywhere.
+# A library may be imported only in these packages and in tests/. Libraries that are not listed may be imported
+# anywhere.
 HOMES = {
     "torch": ("inference", "training", "serving", "bench"),
     "transformers": ("inference", "training", "serving", "bench"),
     "plotly": ("viz",),
     "bertviz": ("viz", "bench"),
-    "streamlit": ("app", "pages", "ui", "viz", "bench"),  # bench/ speaks the protocol of its pages
+    "streamlit": ("app", "pages", "ui", "viz", "bench"),  # The benchmarks use Streamlit's protocol.
     "starlette": ("app", "pages", "ui", "viz", "serving"),
     "ray": ("serving",),
     "playwright": ("bench", "tools"),
@@ -76,12 +78,12 @@ HOMES = {
     "traitlets": ("headlight",),
     "babel": ("i18n", "ui", "tools"),
 }
-# The numpy layer imports nothing else.
+# The numpy layer imports no other libraries.
 ATTENTION = {"numpy", "safetensors"}
 
 
 def imports(source: str) -> Iterator[tuple[int, str]]:
-    """The line and the full name of everything that a module imports, wherever it does."""
+    """Yield the line and the full name of every import of a module, also inside functions."""
     for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -92,7 +94,7 @@ def imports(source: str) -> Iterator[tuple[int, str]]:
 
 
 def offence(room: str, name: str) -> str | None:
-    """What is wrong with a room importing a module, in a few words; None where nothing is."""
+    """Return the rule that an import of ``name`` in ``room`` breaks, or None."""
     package = name.split(".")[0]
     if not package:
         return "relative imports hide the room; name it"
@@ -109,7 +111,7 @@ def offence(room: str, name: str) -> str | None:
 
 
 def offences(root: Path) -> list[str]:
-    """Every import in a tree that breaks a rule, as ``file:line``."""
+    """Return every import in a tree that breaks a rule, as ``file:line``."""
     found = []
     for file in files(root):
         if file.suffix != ".py":
@@ -183,10 +185,11 @@ def test_right_imports_are_no_offence(tmp_path: Path) -> None:
 
 
 def test_no_room_goes_unchecked() -> None:
-    """The types of each are looked at, its imports are sorted as ours, and the examples in its docstrings are run."""
+    """Each package is type-checked, sorted as first-party, and tested by its docstring examples."""
     told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     assert {name.removesuffix(".py") for name in told["mypy"]["files"]} == set(ROOMS)
-    assert {*told["ruff"]["lint"]["isort"]["known-first-party"], "pages", "app"} == set(ROOMS)  # scripts
+    # Both names belong to scripts.
+    assert {*told["ruff"]["lint"]["isort"]["known-first-party"], "pages", "app"} == set(ROOMS)
     assert {*told["pytest"]["ini_options"]["testpaths"], "pages", "app"} == set(ROOMS)
 
 

@@ -1,4 +1,4 @@
-"""Mutants change code that runs, are the same for a seed, and are judged by the tests of their module."""
+"""Mutants change code that runs, are reproducible from a seed, and are tested by their module's tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import loop_over
 from tools.mutants import OPERATORS, Mutant, draw, judge, main, mutants_of, source_files
 
 LIMITS = '''"""Limits."""
@@ -28,7 +29,10 @@ def test_limits():
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A package with a test that notices every fault but the moved boundary, a module without tests, and no git."""
+    """Write a package without git for tests of mutants.
+
+    The tests of its first module miss only a moved boundary; the second module has no tests.
+    """
     for file, text in {
         "packages/limits.py": LIMITS,
         "packages/lonely.py": "def double(number):\n    return 2 * number\n",
@@ -42,7 +46,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def changes(source: str) -> set[tuple[str, str]]:
-    """Return the operator of each mutant and the line that it gives."""
+    """Return the operator and the changed line of each mutant."""
     found = set()
     for mutant in mutants_of("a.py", source.encode()):
         changed = mutant.apply(source.encode()).decode()
@@ -51,7 +55,7 @@ def changes(source: str) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("source", "expected"),
     [
         ("a < b", {("comparison", "(a <= b)")}),
@@ -75,7 +79,7 @@ def test_each_operator_changes_its_code(source: str, expected: set[tuple[str, st
     assert changes(source) == expected
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "source",
     [
         '"""Return 1 < 2."""',
@@ -117,7 +121,7 @@ def test_tests_and_measurements_are_left_out(tree: Path) -> None:
 
 
 def outcomes(output: str) -> dict[str, str]:
-    """Return the outcome of each printed mutant by its change."""
+    """Return the printed outcome of each mutant by its change."""
     lines = [line.split(" packages/") for line in output.splitlines() if " packages/" in line]
     return {rest.split(": ")[1].split("  [")[0]: outcome.strip() for outcome, rest in lines}
 

@@ -1,4 +1,4 @@
-"""Nothing leaves the machine: the guard holds, and the app answers where there is no way out."""
+"""No connection leaves the machine: the guard works, and the app answers without a network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import requests
 from tests.support.repository import ROOT
 from tests.support.running import faults
 
-ELSEWHERE = "198.51.100.7"  # set aside for documentation (RFC 5737): no machine has it
+ELSEWHERE = "198.51.100.7"  # No machine has this address, which is reserved for documentation (RFC 5737).
 
 
 async def _async_connect() -> None:
@@ -59,7 +59,7 @@ def test_another_machine_cannot_be_reached(attempt: Any, monkeypatch: pytest.Mon
 def test_a_swallowed_refusal_still_counts() -> None:
     with pytest.raises(loopback.LeavesTheMachine):
         socket.create_connection(("10.0.0.1", 80))
-    assert len(loopback.refused) == 1  # which is what the guard's fixture fails a test for
+    assert len(loopback.refused) == 1  # The guard's fixture fails a test for this entry.
     loopback.refused.clear()
 
 
@@ -85,7 +85,7 @@ def test_the_tests_keep_to_themselves() -> None:
 
 
 def _cut_off() -> list[str]:
-    """The command that starts another without a network; empty where the system does not permit it."""
+    """Return a command prefix that runs a program without a network, or [] if the system forbids it."""
     for command in (["unshare", "--net"], ["unshare", "--net", "--map-root-user"]):
         if (
             shutil.which("unshare")

@@ -1,19 +1,20 @@
-"""One page, one folder: what only one page needs is nobody else's.
+"""Checks that modules of a single page are imported by no other page.
 
-``ui/pages/<page>/`` is imported by ``pages/<page>.py``, by itself, by tests, and by app.py where the page has routes of
-its own. What a second page needs belongs in a shared folder of ``ui/``.
+``ui/pages/<page>/`` may be imported by ``pages/<page>.py``, by itself, by tests, and by app.py if the page has
+routes. Code that a second page needs belongs in a shared folder of ``ui/``.
 """
 
 from __future__ import annotations
 
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.imports import Graph, import_graph
 from tests.support.repository import ROOT, files
 
 
 def page_of(module: str) -> str | None:
-    """The page that a module belongs to, None for one that is shared.
+    """Return the page that a module belongs to, or None for a shared module.
 
     >>> page_of("ui.pages.cause.metric"), page_of("pages.cause"), page_of("ui.show.text"), page_of("ui.pages")
     ('cause', 'cause', None, None)
@@ -24,7 +25,7 @@ def page_of(module: str) -> str | None:
 
 
 def lent(edges: Graph) -> list[tuple[str, str]]:
-    """Every import of a page's module by one that is not that page's, tests and the launcher excepted; sorted."""
+    """Return the sorted imports of page modules from outside their page, except those in tests and app.py."""
     return sorted(
         (module, other)
         for module, others in edges.items()
@@ -33,6 +34,7 @@ def lent(edges: Graph) -> list[tuple[str, str]]:
     )
 
 
+@pytest.mark.slow
 def test_pages_lend_each_other_nothing() -> None:
     assert lent(import_graph(ROOT)) == []
 
@@ -44,7 +46,7 @@ def test_every_folder_of_a_page_has_its_page() -> None:
     assert folders - pages == set()
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("module", "other", "wrong"),
     [
         ("ui.pages.cause.metric", "ui.pages.cause.experiment", False),

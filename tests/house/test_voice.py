@@ -1,4 +1,4 @@
-"""The repository's prose and names may only improve, until they meet the goals of tools/voice.py."""
+"""The rates of the repository's prose and names may only improve until they meet the goals of tools/voice.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = '"""Labels."""\n\n\ndef label() -> None:\n    """Return a label."""\n'
 
 
 def state(**rates: float) -> dict[str, Any]:
-    """Return a report in which every rate is at its goal but those given."""
+    """Return a report in which every rate except ``rates`` is at its goal."""
     return {
         "rates": {part: {**GOALS, **rates} for part in ("pages", "rest")},
         "bare participles": {"pages": 2, "rest": 3},
@@ -26,7 +26,7 @@ def state(**rates: float) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_the_prose_is_no_worse_than_its_limits() -> None:
-    """If this fails, `python -m tools.voice --show told` prints the places of a habit."""
+    """If this test fails, `python -m tools.voice --show told` prints the places of a habit."""
     assert faults(json.loads(LIMITS.read_text(encoding="utf-8")), report()) == []
 
 

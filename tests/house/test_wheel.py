@@ -1,4 +1,4 @@
-"""The wheel: it holds what it should, knows its rooms by their new names alone, and works beside packages of theirs."""
+"""Tests of the wheels: their contents, the new names of their packages, and decoy packages with the old names."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from tools.namespace_rewrite import CannotPlace, Placing
 from tools.wheel import CannotBuild
 
 NAMES = (*wheel.ROOMS, *wheel.APP_ROOMS, "app")
-LARGEST = 1_000_000  # bytes of the first wheel
+LARGEST = 1_000_000  # Maximum size of the first wheel in bytes.
 ABOUT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Beside packages of the rooms' names that cannot be imported: maps shown, a sentence for what is not installed.
+# The environment contains decoy packages with the old names that cannot be imported; maps are shown, and missing
+# packages give a message.
 USE = """
 import sys
 import headlight
@@ -52,7 +53,7 @@ def test_every_room_is_placed() -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first wheel, built as pip builds it: by the hook, in a process of its own."""
+    """Build the first wheel as pip does: by the build hook, in a separate process."""
     out = tmp_path_factory.mktemp("dist")
     build = f"import tools.wheel; print(tools.wheel.build_wheel({str(out)!r}))"
     name = subprocess.run([sys.executable, "-c", build], cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -61,7 +62,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the first wheel alone, as they install."""
+    """Return a folder with the installed files of the first wheel."""
     out = tmp_path_factory.mktemp("first")
     with zipfile.ZipFile(built) as content:
         content.extractall(out)
@@ -70,7 +71,7 @@ def first(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(first: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of both wheels, as they install into one folder."""
+    """Return a folder with the installed files of both wheels."""
     out = tmp_path_factory.mktemp("installed")
     shutil.copytree(first, out, dirs_exist_ok=True)
     wheel.staged_app(ROOT, out)
@@ -118,7 +119,7 @@ def test_it_is_used_beside_packages_of_the_rooms_names(built: Path, tmp_path: Pa
     home = next(environment.glob("lib*/python*/site-packages"), environment / "Lib" / "site-packages")
     with zipfile.ZipFile(built) as content:
         content.extractall(home)
-    for library in ("numpy", "safetensors"):  # nothing else is there
+    for library in ("numpy", "safetensors"):  # The environment contains no other libraries.
         here = Path(__import__(library).__file__ or "").parent
         for folder in (here, here.with_name(f"{library}.libs")):
             if folder.exists():
@@ -137,8 +138,8 @@ def test_it_is_used_beside_packages_of_the_rooms_names(built: Path, tmp_path: Pa
     assert 'pip install "headlight-attention[torch]"' in answer.stderr
 
 
-# Every module but the main script and those that `python -m` starts, each of which would run: of a folder, then of
-# another, with nothing known of the first's. Libraries, which take longest, are imported once.
+# Import every module except the main script and the modules for `python -m`, which would run. Do this for each folder
+# in turn and forget the modules of the folder before; libraries, which take longest, are imported a single time.
 EVERYTHING = """
 import importlib, pkgutil, sys
 for folder in sys.argv[1:]:
@@ -160,7 +161,7 @@ for folder in sys.argv[1:]:
 
 @pytest.mark.slow
 def test_every_module_is_found_under_its_new_name(first: Path, whole: Path, tmp_path: Path) -> None:
-    """Those of the first wheel without the second as well."""
+    """The modules of the first wheel can be imported without the second wheel too."""
     use = EVERYTHING.replace("{ROOMS}", repr(set(NAMES)))
     command = [sys.executable, "-I", "-c", use, str(first), str(whole)]
     answer = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
@@ -191,7 +192,7 @@ def test_a_module_beside_the_rooms_that_is_named_like_one_is_refused(tmp_path: P
 
 
 def test_dependencies_are_those_that_are_tested() -> None:
-    """Each package that the code uses is in the base or in one extra, in a range that has the tested version."""
+    """Each imported package is in the base or in an extra, in a range that contains the tested version."""
     extras = ABOUT["optional-dependencies"]
     asked = [
         Requirement(line) for line in (*ABOUT["dependencies"], *(one for lines in extras.values() for one in lines))

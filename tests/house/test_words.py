@@ -16,7 +16,7 @@ from tools.words import FOLDER, HEADER, extract_messages, stale
 
 FILES = sorted(FOLDER.glob("*.po"))
 HAN = re.compile("[\u4e00-\u9fff]")
-# What is the same in Chinese: names, formulas, numbers with their signs; what has no word at all.
+# These strings may be the same in Chinese: names, formulas, numbers with signs, and strings without a word.
 SAME = re.compile(r"[A-Z]{2,}|[A-Z][a-z]+[A-Z]|[a-z]+\(|[·×→=+/%]|^(?:\{[^}]*\}|[^A-Za-z{])*$")
 
 
@@ -26,17 +26,17 @@ def messages(file: Path) -> Iterator[Message]:
 
 
 def ids(message: Message) -> tuple[str, ...]:
-    """The sentence, or the two of a plural."""
+    """Return the message in English, or its singular and plural."""
     return tuple(map(str, message.id)) if isinstance(message.id, tuple | list) else (str(message.id),)
 
 
 def strings(message: Message) -> tuple[str, ...]:
-    """Its translation, one for each form of the language."""
+    """Return the translation, a string for each plural form of the language."""
     return tuple(map(str, message.string)) if isinstance(message.string, tuple | list) else (str(message.string or ""),)
 
 
 def holes(template: str) -> set[str]:
-    """The names of the values in a template.
+    """Return the names of the values in a template.
 
     >>> sorted(holes("{n:,} of {all}"))
     ['all', 'n']
@@ -45,7 +45,7 @@ def holes(template: str) -> set[str]:
 
 
 def unlike(message: Message, glossary: dict[str, list[str]]) -> list[str]:
-    """The terms of the field in a sentence that its translation puts in other words than the glossary."""
+    """Return the glossary's terms in a message whose translation uses other words than the glossary."""
     said = ids(message)[0]
     wrong: list[str] = []
     if not all(strings(message)):

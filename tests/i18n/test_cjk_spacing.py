@@ -1,19 +1,18 @@
-"""Where a value meets its sentence."""
+"""Tests of the spaces between values and the text around them."""
 
 from __future__ import annotations
 
 import random
 
-import pytest
-
 from i18n import format_and_list, gettext_lazy, join_sentences, translate, use_language
 from i18n.cjk_spacing import fill_with_spacing, needs_space
+from tests.support.cases import draw_seeds, loop_over
 
 LETTERS = "猫层𠮷〇A3b “”‘’，。（）：-—[é"
 PARTS = ("{a}", "{b}", "{n:.1f}", " ", "第", "BERT", "。", "{{", "}}", "  ", "”")
 
 
-@pytest.mark.parametrize("seed", range(30))
+@draw_seeds(30)
 def test_nothing_but_single_spaces_of_the_template_beside_a_value_is_left_out(seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(30):
@@ -23,7 +22,7 @@ def test_nothing_but_single_spaces_of_the_template_beside_a_value_is_left_out(se
         whole, told_ = template.format(**values), fill_with_spacing(template, values)
         assert told_.replace(" ", "") == whole.replace(" ", "")
         assert fill_with_spacing(template.replace(" ", ""), values) == template.replace(" ", "").format(**values)
-        if len(told_) < len(whole):  # put back, the spaces make the whole again
+        if len(told_) < len(whole):  # With the spaces put back, the text must equal the original.
             at = next((at for at, (one, two) in enumerate(zip(told_, whole, strict=False)) if one != two), len(told_))
             assert whole[at] == " "
             assert not needs_space(whole[at - 1], whole[at + 1])
@@ -34,7 +33,7 @@ def test_a_template_with_numbers_alone_is_python_s_own() -> None:
     assert fill_with_spacing("a {brace}", {}) == "a {brace}"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("template", "value", "said"),
     [
         ("第 {x} 层", "3", "第 3 层"),

@@ -1,4 +1,4 @@
-"""Messages below the app are true at every door: in the app, in a notebook and on the command line."""
+"""Messages from packages below the app are valid in the app, in a notebook and on the command line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def titles() -> list[str]:
 
 
 def names_the_app(message: str) -> bool:
-    """Return whether a message names a page or a control of the app.
+    """Return True if a message names a page or a control of the app.
 
     >>> names_the_app("The page Teach trains one."), names_the_app("Teach a model first.")
     (True, False)

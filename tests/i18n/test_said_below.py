@@ -1,4 +1,4 @@
-"""What the rooms below the pages refuse is told in the language of the page, with its values."""
+"""Errors from packages below the pages are translated into the page's language, with their values."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from probing import alignments, formats
 from probing.labelled.data_checks import Balance
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled
+from tests.support.cases import loop_over
 
 FEW = b"text,label\na,x\nb,x\n"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("do", "english", "chinese"),
     [
         (

@@ -1,4 +1,4 @@
-"""A sentence that was written to a file is told as if it had not been."""
+"""A message that was written to a file is translated as before."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from i18n import LazyMessage, gettext_lazy, ngettext_lazy, serialization, translate, use_language
+from tests.support.cases import loop_over
 
 SAID = [
     gettext_lazy("Explore"),
@@ -30,7 +31,7 @@ def test_it_is_read_as_it_was_written(said: str) -> None:
         assert translate(again) == translate(said)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "made_of",
     [
         None,

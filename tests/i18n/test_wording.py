@@ -1,4 +1,4 @@
-"""A sentence is told in the language of who reads it, whoever made it and wherever."""
+"""A message is translated into its reader's language, independent of the place where it was created."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_a_reader_typed_is_no_sentence_whatever_it_says() -> None:
 def test_a_value_that_is_a_sentence_is_told_too() -> None:
     with use_language("zh"):
         assert _("{page}: 3", page=gettext_lazy("Explore")) == "探索: 3"
-        assert _("{page}: 3", page="Explore") == "Explore: 3"  # what a reader typed stays
+        assert _("{page}: 3", page="Explore") == "Explore: 3"  # Values that a reader typed are not translated.
 
 
 def test_a_number_decides() -> None:

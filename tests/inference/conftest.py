@@ -1,4 +1,4 @@
-"""The same tests with every question over HTTP: `HEADLIGHT_TESTS_ASK=http pytest tests/inference`."""
+"""An option to run these tests over HTTP: `HEADLIGHT_TESTS_ASK=http pytest tests/inference`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backend as pages use it: exact, shared by threads, bounded, and refusing in words."""
+"""The backend: exact results, threads, memory limits, and clear errors."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from inference import EMBEDDED, LocalBackend, TraceRequest, UserError
 from inference.files.download import Download
 from inference.loaded_model import LoadedModel
 from inference.settings import Settings
+from tests.support.cases import loop_over
 from tests.support.fakehub import COMMIT, serving
 from tests.support.service import asking
 from tests.support.tinymodels import TEXT, byte_level, save
@@ -37,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=["here", "there"])
 def backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[LocalBackend]:
-    """The backend in this process, and the one that asks it over HTTP."""
+    """Yield the backend in this process, or a client that calls it over HTTP."""
     with ExitStack() as stack:
         here = LocalBackend(Settings(model_folders=(folder,)))
         yield here if request.param == "here" else stack.enter_context(asking(here))
@@ -175,7 +176,7 @@ def test_models_are_evicted_by_bytes(folder: Path) -> None:
     for budget, left in (
         (40_000_000, "loaded"),
         (32_120_000, "here"),
-    ):  # a model is taken to need 32 MB before it loads
+    ):  # A model is assumed to need 32 MB before it loads.
         backend = LocalBackend(Settings(model_folders=(folder,), model_memory_bytes=budget))
         for kind in kinds:
             backend.trace(TraceRequest(model=kind, text="a"))
@@ -219,7 +220,7 @@ def test_what_is_admitted_is_kept(folder: Path) -> None:
 
 
 def test_two_models_asked_for_together_do_not_both_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is measured against the room that the one before it has left."""
+    """Each model is checked against the memory that is left after the previous model."""
     from inference.load import loading
 
     backend = LocalBackend(Settings(model_folders=(folder,), model_memory_bytes=32_120_000))
@@ -240,7 +241,7 @@ def test_two_models_asked_for_together_do_not_both_pass(folder: Path, monkeypatc
 
 
 def test_one_token_of_a_decoder_that_gives_maps_only(tmp_path: Path) -> None:
-    """A map of one cell looks neither back nor ahead; what the model is was seen when it was loaded."""
+    """A map of a single cell cannot show the direction of attention, so the kind is detected during loading."""
     from transformers import BloomConfig, BloomModel
 
     byte_level(tmp_path / "bloom")
@@ -266,7 +267,7 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
     assert len(backend.trace(TraceRequest(text="word " * 600, cut=cut)).tokens) == 512
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("request_", "sentence"),
     [
         (TraceRequest(text=" "), "The text is empty"),

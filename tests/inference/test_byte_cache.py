@@ -1,4 +1,4 @@
-"""The byte-bounded cache: what it keeps, and that nothing is made twice or waits for something else."""
+"""The cache bounded in bytes: eviction, single computation per key, and no blocking between keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_is_found_kept_and_let_go_is_counted() -> None:
     cache: ByteLru[str] = ByteLru(2)
     for key in "aabca":
         cache.get_or_make(key, lambda: "x", len)
-    cache.put("a", "y", 1)  # again
+    cache.put("a", "y", 1)  # The key is replaced.
     assert cache.get("a") == "y"
     assert cache.get("nothing") is None
     assert (cache.hits, cache.additions, cache.evictions) == (2, 4, 2)
@@ -122,7 +122,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
     assert cache.get_or_make("k", lambda: 3, lambda _: 1) == 3
 
 
-@pytest.mark.parametrize("end", [Cancelled("This was stopped."), SystemExit()])  # the second as a page's own end is
+@pytest.mark.parametrize("end", [Cancelled("This was stopped."), SystemExit()])  # A stopped page raises BaseException.
 def test_where_who_makes_it_was_stopped_another_makes_it(end: BaseException) -> None:
     cache: ByteLru[str] = ByteLru(100)
     begun, go, waiting = threading.Event(), threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""A computation ends when its time is over or its visitor has gone: between two layers, or while it waits."""
+"""Cancellation of computations after a timeout or a disconnect, between layers or while waiting."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from inference.record.records import block_of
 from tests.support.architectures import Architecture, build, inputs, named
 
 capture.install()
-ROWS = ("BERT", "GPT-2", "T5", "MPNet")  # the last computes its attention in code of its own
+ROWS = ("BERT", "GPT-2", "T5", "MPNet")  # MPNet computes its attention in its own code.
 
 
 def passing(row: Architecture, stop: CancelToken) -> int:
-    """Layers' attentions that a pass computes under that stop, after which it must have been stopped."""
+    """Return the number of layers that run in a pass that is cancelled during its first layer."""
     model = build(row, capture.NAME)
     capture.prepare(model)
     done = 0

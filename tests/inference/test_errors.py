@@ -1,4 +1,4 @@
-"""Refusals: everything foreign that is known to be raised becomes one sentence."""
+"""Errors of other libraries, each translated to a single sentence."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
 from inference.errors import OUT_OF_MEMORY, UserError, as_user_error
+from tests.support.cases import loop_over
 
 OURS = "It cannot be opened."
 KINDS = [
@@ -28,7 +29,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, StrictDataclassError])
+@loop_over("kind", [*KINDS, StrictDataclassError])
 def test_foreign_errors_become_a_sentence_that_quotes_nothing(kind: type[Exception]) -> None:
     with pytest.raises(UserError, match=f"^{re.escape(OURS)}$") as caught, as_user_error(OURS):
         raise kind("/etc/secret")
@@ -49,7 +50,7 @@ def test_running_out_of_memory_is_named() -> None:
         raise MemoryError
 
 
-PANICS = {  # what a file may say, and what then panics: reading the file, or reading a text by it
+PANICS = {  # Tokenizer files that make the library panic, when it loads the file or tokenizes a text.
     "an empty piece": {"pre_tokenizer": {"type": "FixedLength", "length": 0}},
     "no such special token": {
         "post_processor": {

@@ -1,4 +1,4 @@
-"""A gate lets so many in at a time, in turn by visitor, and knows who waits."""
+"""A semaphore that admits a limited number of callers, in turn by visitor, and counts those that wait."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_failure_inside_leaves_the_place_free() -> None:
 def held(
     gate: FairSemaphore, stops: dict[str, CancelToken], order: list[str]
 ) -> Iterator[tuple[str, threading.Thread]]:
-    """Threads that stand in line one after the other, each with a name, and note when they are let in."""
+    """Yield the name and thread of each waiting caller; ``order`` records the admissions."""
 
     def visit(name: str) -> None:
         with use_token(stops[name]), suppress(Cancelled), gate:
@@ -85,7 +85,7 @@ def test_who_has_gone_leaves_the_line_and_is_never_let_in() -> None:
     for thread in threads.values():
         thread.join(60)
     assert order == ["ann", "cem"]
-    with gate:  # the place is free again
+    with gate:  # The semaphore is free again.
         assert gate.waits.waiting == 0
 
 
@@ -97,7 +97,7 @@ def test_who_goes_in_the_moment_of_being_let_in_leaves_the_place_to_the_next() -
 
     class Goes(CancelToken):
         def wait(self, future: Future[None]) -> None:
-            gate.__exit__()  # now it is let in
+            gate.__exit__()  # The release admits this caller.
             assert future.done()
             raise Interrupted
 

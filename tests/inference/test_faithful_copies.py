@@ -1,4 +1,4 @@
-"""A traced copy computes what the model computes now, or is refused with the reason."""
+"""Traced copies of models in memory: equal to the model's current computation, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inference.in_memory import trace
 from inference.record import capture, fidelity_check
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED
+from tests.support.cases import loop_over
 
 TEXT = "The cat was tired."
 
@@ -57,7 +58,7 @@ def llama(**changes: Any) -> Any:
 
 
 def own_maps(model: Any, tokenizer: Any) -> Any:
-    """The maps of eager attention of a copy, (layer, head, query, key)."""
+    """Return the maps of a copy with eager attention, shape (layer, head, query, key)."""
     made = copy.deepcopy(model).eval()
     made.set_attn_implementation("eager")
     given = {name: tokenizer(TEXT, return_tensors="pt")[name] for name in ("input_ids", "attention_mask")}
@@ -128,7 +129,7 @@ def steered(model: Any) -> None:
     model.embeddings.register_forward_hook(lambda _m, _i, out: 2 * out)
 
 
-@pytest.mark.parametrize("change", [scaled, causal, normed, edited, replaced, steered])
+@loop_over("change", [scaled, causal, normed, edited, replaced, steered])
 def test_a_changed_bert_gets_new_maps(change: Callable[[Any], None], wordpieces: Any) -> None:
     model = bert()
     before = trace(model, wordpieces, TEXT)
@@ -194,7 +195,7 @@ def test_adapters_are_read_as_they_are_now(wordpieces: Any) -> None:
 
 
 def prompted(model: Any, kind: str, task: str) -> Any:
-    """A model of PEFT with an adapter that adds 4 virtual tokens."""
+    """Return a PEFT model with an adapter of virtual tokens."""
     peft = pytest.importorskip("peft")
     sizes = {"task_type": task, "num_virtual_tokens": 4}
     configs = {
@@ -298,8 +299,9 @@ def by_global(module: Any) -> None:
 WAYS = [by_lambda, by_default, by_partial, by_method, by_list, twice, by_accelerate, by_global]
 
 
-@pytest.mark.parametrize("wrap", WAYS)
-@pytest.mark.parametrize("at", ["first", "all", "model"])
+@pytest.mark.slow
+@loop_over("wrap", WAYS)
+@loop_over("at", ["first", "all", "model"])
 def test_a_wrapped_forward_keeps_every_layer(wrap: Callable[[Any], None], at: str, wordpieces: Any) -> None:
     model, plain = bert(), bert()
     layers = [layer.attention.self for layer in model.encoder.layer]
@@ -335,7 +337,7 @@ def test_another_attention_function_is_refused(wordpieces: Any) -> None:
 
 
 class Holder(torch.nn.Module):
-    """A module with a configuration, around a model of transformers."""
+    """A module with a configuration that contains a model of transformers."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -344,7 +346,7 @@ class Holder(torch.nn.Module):
 
 
 def sentence_model(model: Any) -> Any:
-    """A module as SentenceTransformer builds it: modules in a row, the model in the first."""
+    """Return a sequence of modules as in SentenceTransformer, with the model inside the first module."""
     inner = torch.nn.Module()
     inner.auto_model = model
     return torch.nn.Sequential(inner)
@@ -407,7 +409,7 @@ def test_half_precision_is_compared_by_its_own_tolerance(wordpieces: Any) -> Non
 
 
 def pruned(heads: tuple[int, ...]) -> Any:
-    """A BERT whose layers keep only some of their heads, as after pruning."""
+    """Return a BERT with this number of heads in each layer, as after pruning."""
     model = transformers.BertModel(transformers.BertConfig(**{**BERT, "num_hidden_layers": len(heads)}))
     size = model.config.hidden_size // model.config.num_attention_heads
     for layer, number in zip(model.encoder.layer, heads, strict=True):
@@ -452,7 +454,7 @@ def test_uneven_heads_of_finished_maps_are_refused(config: Any, wordpieces: Any)
         trace(model, wordpieces, TEXT)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("own", "traced", "result"),
     [
         ({"a": 1.0}, {"a": 1.0, "b": 2.0}, True),
@@ -478,7 +480,7 @@ def test_outputs_equal_only_if_they_can_be_compared(own: Any, traced: Any, resul
 
 
 class Renames(transformers.RoFormerModel):  # type: ignore[misc]
-    """A model whose output has other names if attentions are asked for."""
+    """A model with other output names and values if attentions are requested."""
 
     def forward(self, *args: Any, output_attentions: bool = False, **options: Any) -> Any:
         found = super().forward(*args, output_attentions=output_attentions, **options)
@@ -510,7 +512,7 @@ def test_an_adaption_prompt_is_refused_until_it_is_disabled(family: str, folders
     model = peft.get_peft_model(base, adapter).eval()
     for gate in (parameter for name, parameter in model.named_parameters() if name.endswith("adaption_gate")):
         torch.nn.init.constant_(gate, 0.5)
-    for given in (model, model.base_model, model.get_base_model()):  # all have the wrapped modules
+    for given in (model, model.base_model, model.get_base_model()):  # All three contain the wrapped modules.
         with pytest.raises(UserError, match="disable_adapter"):
             trace(given, tokenizer, TEXT)
     with model.disable_adapter():

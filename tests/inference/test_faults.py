@@ -1,5 +1,7 @@
-"""What machines do to an app: files that go or change, disks and memories that are full, hubs that lie, clocks that
-jump. A sentence is read, and what was there before goes on."""
+"""Faults of machines: missing or changed files, full disks and memory, and wrong answers of the hub.
+
+Each fault gives an error message, and previous work continues.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ def settings(fake: FakeHub, tmp_path: Path) -> Settings:
 
 
 def harm(folder: Path, how: str) -> None:
-    """What happens to a model's weights on the disk."""
+    """Remove, truncate or overwrite a model's weights on disk."""
     weights = folder / "model.safetensors"
     if how == "removed":
         shutil.rmtree(folder)
@@ -85,7 +87,7 @@ for how in HARMS:
 
 @pytest.mark.slow
 def test_a_loaded_model_outlives_its_files(models: Path, tmp_path: Path) -> None:
-    """In a process of its own: a file that is mapped into memory and cut short ends the process that reads it."""
+    """A subprocess is needed: truncation of a memory-mapped file ends the process that reads it."""
     for how in HARMS:
         shutil.copytree(models / "bert", tmp_path / how / "bert")
     done = subprocess.run([sys.executable, "-c", LOADED, str(tmp_path)], capture_output=True, text=True, timeout=280)
@@ -105,7 +107,7 @@ def test_a_model_whose_files_were_harmed_is_refused_and_can_be_mended(models: Pa
     assert backend.trace(TraceRequest(model=str(folder), text=TEXT)).text == TEXT
 
 
-# --- memory -------------------------------------------------------------------------------------------------------
+# --- Memory -------------------------------------------------------------------------------------------------------
 
 NO_MEMORY = [
     MemoryError(),
@@ -140,7 +142,7 @@ def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
     assert ask(TEXT) is not None
 
 
-# --- the disk -----------------------------------------------------------------------------------------------------
+# --- Disk ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -162,7 +164,7 @@ def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
     assert running.start().wait(60)
 
 
-# --- the hub ------------------------------------------------------------------------------------------------------
+# --- Hub ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -210,7 +212,7 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
 @pytest.mark.slow
 def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeHub, settings: Settings) -> None:
     offer = hub.fetch_offer(NAME, None, settings)
-    fake.pause = 0.02  # so that both are at it together
+    fake.pause = 0.02  # The pause makes both downloads overlap.
     both = [Download(offer, settings).start() for _ in range(2)]
     assert [one.wait(60) for one in both] == [True, True]
     fetched = [path for method, path, _ in fake.asked if method == "GET" and path.endswith("model.safetensors")]
@@ -220,7 +222,7 @@ def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeH
 @pytest.mark.slow
 @pytest.mark.usefixtures("fake")
 def test_two_backends_on_one_cache_answer_while_the_other_fetches(settings: Settings) -> None:
-    """The model counts as here only when it is whole, whoever fetched it."""
+    """A model has the status "here" only after its download is complete, in both backends."""
     found: list[int] = []
     first, second = LocalBackend(settings), LocalBackend(settings)
 

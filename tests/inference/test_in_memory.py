@@ -1,4 +1,4 @@
-"""A model in memory is read through a shell over its weights: the same maps, and afterwards it is as it was."""
+"""Models in memory, traced through a shell over their weights: the same maps, and an unchanged model."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inference import in_memory
 from inference.errors import UserError
 from inference.in_memory import trace
 from tests.support import tinymodels
+from tests.support.cases import loop_over
 
 TEXT = "The cat was tired."
 FAMILIES = ["bert", "roberta", "gpt2", "llama", "t5", "deberta"]
@@ -30,7 +31,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def opened(folder: Path, setting: str) -> tuple[Any, Any]:
-    """A tiny model as somebody holds it, in the middle of training, and its tokenizer."""
+    """Return a tiny model in the middle of training, with some gradients, and its tokenizer."""
     config = transformers.AutoConfig.from_pretrained(folder)
     auto = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModel
     model = auto.from_pretrained(folder, attn_implementation=setting).train()
@@ -41,7 +42,7 @@ def opened(folder: Path, setting: str) -> tuple[Any, Any]:
 
 
 def state(model: Any) -> Any:
-    """All that reading could leave behind: attributes, modes and hooks of modules, settings, numbers, gradients."""
+    """Return everything that a trace could change: attributes, modes, hooks, settings, values and gradients."""
     modules = [
         (path, type(m), m.training, sorted(vars(m)), [len(v) for k, v in sorted(vars(m).items()) if "hooks" in k])
         for path, m in model.named_modules()
@@ -66,9 +67,10 @@ def same(before: Any, after: Any) -> None:
     assert torch.equal(after[5], before[5])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("kind", "setting"),
-    [*product(FAMILIES[:-1], ("eager", "sdpa")), ("deberta", "eager")],  # which knows no other than its own
+    [*product(FAMILIES[:-1], ("eager", "sdpa")), ("deberta", "eager")],  # DeBERTa has eager attention only.
 )
 def test_a_model_is_as_before_bit_for_bit(kind: str, setting: str, folders: dict[str, Path]) -> None:
     model, tokenizer = opened(folders[kind], setting)
@@ -98,7 +100,7 @@ def test_what_trains_on_is_read_as_it_is_now(folders: dict[str, Path]) -> None:
     with torch.no_grad():
         model.get_input_embeddings().weight.add_(torch.linspace(0, 1, 24))
     after = trace(model, tokenizer, TEXT)
-    assert in_memory.prepared[model][1] is not kept  # and is checked again
+    assert in_memory.prepared[model][1] is not kept  # The changed model is checked again.
     assert after.id != before.id
     kept = in_memory.prepared[model][1]
     assert trace(model, tokenizer, TEXT).id == after.id

@@ -1,4 +1,4 @@
-"""Requests and their keys."""
+"""Trace requests and their keys."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from attention.pictures import Picture
 from inference.request import TraceRequest
+from tests.support.cases import loop_over
 
 
 def test_equal_requests_have_equal_keys() -> None:
@@ -21,7 +22,7 @@ def test_equal_requests_have_equal_keys() -> None:
     assert hash(one) == hash(two)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "other",
     [
         {"text": "b"},

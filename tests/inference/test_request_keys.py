@@ -1,4 +1,4 @@
-"""Keys of frozen values, and what these values weigh."""
+"""Keys of frozen values, and their sizes in memory."""
 
 from __future__ import annotations
 

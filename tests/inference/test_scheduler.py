@@ -1,4 +1,4 @@
-"""What takes long hands on its place, gives way to others, and is bounded."""
+"""Scheduling of long requests: hand-over of places, priorities, and limits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from inference import cancellation
 from inference.errors import UserError
 from inference.scheduling import BUSY, Scheduler
 
-AT_ONCE = -1.0  # seconds: whatever is looked at has taken longer
+AT_ONCE = -1.0  # Every request has taken longer than this number of seconds.
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows priorities of single threads")
 
 
 class Held:
-    """Work that is over when it is said."""
+    """A task that runs until the test ends it."""
 
     def __init__(self) -> None:
         self.begun, self.over = threading.Event(), threading.Event()
@@ -142,7 +142,7 @@ def test_who_would_wait_long_is_told_so_and_served_when_the_line_is_short_again(
     assert (refused.value.way_out, lanes.waits.refused, first.begun.is_set()) == ("busy", 1, False)
 
     lanes, first = Scheduler(1, short=1e6, longest=0.0), Held()
-    lanes.run(lambda: threading.Event().wait(0.001))  # something is known of how long a place is held
+    lanes.run(lambda: threading.Event().wait(0.001))  # This gives the scheduler a first duration.
     with ThreadPoolExecutor(2) as pool:
         done = [begun(pool, lanes, first), pool.submit(lanes.run, lambda: None)]
         while not lanes.waits.waiting:

@@ -1,4 +1,4 @@
-"""Settings from the environment."""
+"""Settings from environment variables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from inference.errors import UserError
 from inference.settings import Settings, cores, machine_memory, parse_bytes
+from tests.support.cases import loop_over
 
 
-@pytest.mark.parametrize("text", ["", "GB", "four GB", "-1GB", "1e9", "4 GBit"])
+@loop_over("text", ["", "GB", "four GB", "-1GB", "1e9", "4 GBit"])
 def test_amounts_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ValueError, match='as "4GB"'):
         parse_bytes(text)

@@ -1,4 +1,4 @@
-"""What checks find, by hand on small maps; the real models answer in the lessons that come along."""
+"""Results of lesson checks on small maps by hand; other tests use real models and the bundled lessons."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from attention.tokens import TokenRow
 from lessons.answer_key import CheckContext, CheckedAnswer, CheckInput, Unanswerable
 from lessons.checks import truth
 from lessons.schema import Answer, CheckCall
+from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 
-# "a b c" between special tokens; two layers of one head.
+# The text "a b c" after a special token, in two layers of a single head.
 ROW = TokenRow(("[CLS]", "a", "b", "c"), (1, 5, 6, 7), (None, 0, 1, 2), (0,) * 4, (None, (0, 1), (2, 3), (4, 5)))
 FIRST = [[1, 0, 0, 0], [0.1, 0.3, 0.1, 0.5], [0.1, 0.3, 0.1, 0.5], [0, 0.2, 0.7, 0.1]]
 SECOND = [[1, 0, 0, 0], [0.3, 0.1, 0.2, 0.4], [0.3, 0.5, 0.1, 0.1], [0.7, 0.1, 0.1, 0.1]]
 
 
 class Fake:
-    """A model whose maps are known."""
+    """A model with fixed attention maps."""
 
     def trace(self, _request: Any) -> Any:
         records = tuple(MapRecord(np.array([maps], np.float32)) for maps in (FIRST, SECOND))
@@ -32,14 +33,14 @@ def found(check: str, **given: Any) -> CheckedAnswer:
     return truth(CheckCall(check, tuple(given.items())), CheckContext(Fake(), CheckInput("tiny", "a b c")))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("check", "given", "answer"),
     [
         ("weight", {"layer": 1, "head": 0, "word": "A", "to": "c"}, 0.4),
-        ("usual", {"layer": 0, "head": 0, "word": "a", "to": "c"}, 0.5),  # "b" alone: "c" itself does not count
+        ("usual", {"layer": 0, "head": 0, "word": "a", "to": "c"}, 0.5),  # Only "b" counts, not "c" itself.
         ("head_giving_most", {"word": "a", "to": "c"}, (0, 0)),
-        ("head_linking", {"word": "a", "to": "c"}, (1, 0)),  # 0.4 beyond 0.1, where the other head has 0.5 beyond 0.5
-        ("head_at_offset", {"offset": -1}, (0, 0)),  # b to a, c to b
+        ("head_linking", {"word": "a", "to": "c"}, (1, 0)),  # 0.4 exceeds 0.1 here; in the other head 0.5 equals 0.5.
+        ("head_at_offset", {"offset": -1}, (0, 0)),  # The pairs are b to a, and c to b.
         ("head_at_offset", {"offset": 1}, (0, 0)),
         ("most_looked_at", {"layer": 1, "head": 0, "word": "c"}, 0),
         ("most_looked_at", {"layer": 0, "head": 0, "word": "c", "special": False}, 2),
@@ -67,7 +68,7 @@ def test_heads_that_come_near_are_right_as_well() -> None:
     assert not found("head_giving_most", word="a", to="c", within=0.05).accepts((1, 0))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("check", "given", "said"),
     [
         ("weight", {"layer": 0, "head": 0, "word": "z", "to": "c"}, "no “z”"),

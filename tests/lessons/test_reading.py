@@ -1,4 +1,4 @@
-"""A lesson's file is read whole, or told line by line what is wrong with it."""
+"""A lesson's file is either read completely or refused with an error for each invalid line."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from lessons.checks import CHECKS
 from lessons.reading import MOST_BYTES, Unreadable, lesson_of, lines
 from lessons.schema import CheckCall, Lesson
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 
 LEAST = 'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n'
@@ -25,7 +26,7 @@ def faults(text: str) -> list[tuple[int, str]]:
 
 
 def example() -> Lesson:
-    """The one that the manual shows."""
+    """Return the manual's example lesson."""
     (block,) = re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
     return lesson_of(block)
 
@@ -55,7 +56,7 @@ def test_the_least_lesson() -> None:
     assert found.teacher is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("more", "line", "said"),
     [
         ("[broken", 6, "no TOML"),
@@ -93,10 +94,10 @@ def test_every_fault_has_its_line_and_its_reason(more: str, line: int, said: str
 def test_all_faults_are_told_at_once_in_their_order() -> None:
     found = faults("minutes = 'x'\n[[step]]\ntext = 1\n")
     assert [line for line, _ in found] == sorted(line for line, _ in found)
-    assert len(found) == 4  # no title, no minutes; the step has no title and no text
+    assert len(found) == 4  # The lesson lacks title and minutes; its step lacks title and text.
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "",

@@ -1,7 +1,7 @@
-"""Starts the app, asks it for the attention of its first sentence as a browser would, prints one row's sums.
+"""A script that starts the app, requests an attention row of its first sentence, and prints the row's sums.
 
-Run by tests/house/test_network.py, in a network namespace of its own where the system permits that: there is no way out
-then, for Python or for anything else.
+tests/house/test_network.py runs it in a separate network namespace if the system permits this. No program, in
+Python or not, can then reach another machine.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from attention.codec import decode_frame
 from tests.support.running import App, running
 
-READ_FLAGS, WRITE_FLAGS, UP = 0x8913, 0x8914, 1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
+READ_FLAGS, WRITE_FLAGS, UP = 0x8913, 0x8914, 1  # These are SIOCGIFFLAGS, SIOCSIFFLAGS and IFF_UP.
 
 
 def raise_loopback() -> None:
-    """Switches on the loopback of a new network namespace, which comes without one."""
+    """Activate the loopback interface of a new network namespace, which is down at first."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
@@ -31,24 +31,24 @@ def raise_loopback() -> None:
 
 
 def way_out() -> bool:
-    """Whether the system would carry a packet to another machine."""
+    """Return True if the system would route a packet to another machine."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing
+            probe.connect(("192.0.2.1", 9))  # Connecting a datagram socket sends nothing.
         except OSError:
             return False
     return True
 
 
 def fetch(address: str, body: bytes | None = None) -> bytes:
-    """An answer of the app's; ``body`` makes it a POST."""
+    """Return an answer of the app; ``body`` makes the request a POST."""
     request = urllib.request.Request(address, data=body, headers={"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=60) as answer:
         return bytes(answer.read())
 
 
 def shown(tree: Any) -> dict[str, Any] | None:
-    """What the page gives its main component: the first value with both "base" and "view"."""
+    """Return the data of the page's main component: the first dictionary with both "base" and "view"."""
     if isinstance(tree, dict) and {"base", "view"} <= tree.keys():
         return tree
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
@@ -56,19 +56,19 @@ def shown(tree: Any) -> dict[str, Any] | None:
 
 
 def first_page(app: App, patience: float = 60.0) -> dict[str, Any]:
-    """What the first page shows to a visitor, once it has something to show."""
+    """Return the data of the first page as soon as the page shows attention."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         tree = json.loads(fetch(f"{app.url}/_stcore/agent/interact", b"{}"))
         found = shown(tree)
         if found is not None:
             return found
-        time.sleep(0.2)  # it is still loading its model
+        time.sleep(0.2)  # The app is still loading its model.
     raise RuntimeError(f"The first page showed no attention; the app printed:\n{app.log.read_text()}")
 
 
 def main(folder: Path, raised: bool) -> None:
-    """Prints one JSON object."""
+    """Start the app and print the results as a JSON object."""
     if raised:
         raise_loopback()
     out = way_out()

@@ -1,8 +1,8 @@
-"""Nothing leaves this machine: every connection and name lookup beyond the loopback fails, in the whole process.
+"""A guard against network access: connections and name lookups beyond the loopback fail in the whole process.
 
-An audit hook sees each socket that goes through Python, whichever library opens it and whatever it imported before,
-and it cannot be taken off. Libraries with network code of their own (in Rust or C++) it cannot see; for these
-tests/house/test_network.py runs the app where the system itself has no way out. Standard library only.
+An audit hook sees each socket that goes through Python, independent of the library and of earlier imports, and
+cannot be removed. It does not see libraries with their own network code (in Rust or C++); for these,
+tests/house/test_network.py runs the app without a network. This module uses the standard library only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-refused: list[str] = []  # what was refused so far, a sentence each
+refused: list[str] = []  # Refused attempts so far, a sentence each.
 
 _HOST_OF: dict[str, Callable[[tuple[Any, ...]], object]] = {
     "socket.connect": lambda arguments: _host(arguments[1]),
@@ -23,22 +23,23 @@ _HOST_OF: dict[str, Callable[[tuple[Any, ...]], object]] = {
     "socket.gethostbyname": lambda arguments: arguments[0],
     "socket.gethostbyaddr": lambda arguments: arguments[0],
 }
-# Set aside for documentation (RFC 5737), routed nowhere: a datagram socket "connected" to one of these sends nothing
-# and only learns which address this machine has. Refused too, but no offence.
+# These addresses are reserved for documentation (RFC 5737) and routed nowhere. A datagram socket that is "connected" to
+# them sends nothing and only finds this machine's address. The guard refuses them but does not report them.
 _DOCUMENTATION = ipaddress.ip_network("192.0.2.0/24")
 _reports: list[Callable[[str], object]] = []
 
 
 class LeavesTheMachine(OSError):
-    """What code sees that tries: the error of a machine without a network."""
+    """Raised if code tries to reach another machine; an OSError, as on a machine without a network."""
 
 
 def _host(address: object) -> object:
-    return address[0] if isinstance(address, tuple) else None  # None: a Unix socket, or already connected
+    # None is a Unix socket, or a socket that is connected already.
+    return address[0] if isinstance(address, tuple) else None
 
 
 def stays(host: object) -> bool:
-    """Whether a host, as given to a socket, is this machine.
+    """Return True if a host, as passed to a socket, is this machine.
 
     >>> [stays(host) for host in ("localhost", "127.0.0.1", "::1", "", None, "example.org", "10.0.0.1")]
     [True, True, True, True, True, False, False]
@@ -75,7 +76,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def install(report: Callable[[str], None] | None = None) -> None:
-    """Guards this process from now on. ``report`` is called with each sentence."""
+    """Guard this process from now on. ``report`` is called with a sentence for each refusal."""
     if not _reports:
         sys.addaudithook(_hook)
     _reports.append(report or refused.append)

@@ -1,4 +1,4 @@
-"""Python imports this at its start where this folder is on PYTHONPATH: guards the processes that tests start."""
+"""A guard for processes that tests start; Python imports this module at its start if PYTHONPATH contains the folder."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Scoring cross heads: chosen on one half, reported on the other; the real path with a tiny model."""
+"""Alignment scores of cross-attention heads: selection on one half, report on the other half."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = 3
 
 
 def row(text: Any, special: Any) -> TokenRow:
-    """One token for each word; the special one at an end: first in what a decoder reads, last in a source."""
+    """Return a row with a token for each word and a special token at the start or the end."""
     words = text.split()
     spans = [(text.index(word), text.index(word) + len(word)) for word in words]
     tokens: list[Any] = [*zip(words, range(len(words)), spans, strict=True)]
@@ -36,7 +36,7 @@ def row(text: Any, special: Any) -> TokenRow:
 
 
 class Told:
-    """A backend whose cross heads are known: each number of sentence names the word that each head looks at."""
+    """A backend with known cross-attention: a function maps sentence, head and step to a source word."""
 
     def __init__(self, looks: Any) -> None:
         self.looks = looks
@@ -71,7 +71,7 @@ def scored(backend: Any, run: Any) -> Any:
 
 
 def right_on_its_half(number: int, head: int, step: int) -> int:
-    """Head 0 is right in sentences of half 0 only, head 1 in those of half 1 only, but for the second word."""
+    """Return an alignment that is correct for head 0 on half 0 and for head 1 on half 1, except word 1."""
     return step if step == 1 or number % 2 == head else (step + 1) % WORDS
 
 
@@ -79,13 +79,13 @@ def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
     run = AlignmentRun(ALIGNMENTS, "told")
     state = scored(Told(right_on_its_half), run)
     best = state.best(CrossRowConvention.WRITING)
-    reported = PAIRS // 2  # sentences of half 1
+    reported = PAIRS // 2  # Scores are reported on the sentences of half 1.
     assert (best.layer, best.head, best.words) == (0, 0, WORDS * reported)
     np.testing.assert_allclose(best.share, 100 / 3)
     assert (best.low, best.high) == wilson(reported, WORDS * reported)
     assert (best.diagonal, best.diagonal_error) == (100, 0)
     np.testing.assert_allclose(best.chance, 100 / 3)
-    assert best.verdict == "less"  # two of three words fewer than the diagonal, in every sentence
+    assert best.verdict == "less"  # In every sentence, the head aligns two of three words fewer than the diagonal.
     np.testing.assert_allclose(best.p, 2 * 2.0**-reported)
     shares = state.all().share[0, 0]
     first = PAIRS - reported
@@ -93,9 +93,11 @@ def test_the_best_head_is_reported_where_it_was_not_chosen() -> None:
 
 
 def test_read_one_step_later_the_same_heads_answer_for_the_next_word() -> None:
-    late = Told(lambda _number, _head, step: max(step - 1, 0))  # each step looks where the word just read came from
+    # Each step attends to the source of the word that was just read.
+    late = Told(lambda _number, _head, step: max(step - 1, 0))
     state = scored(late, AlignmentRun(ALIGNMENTS, "told"))
-    np.testing.assert_allclose(state.best(CrossRowConvention.OWN).share, 200 / 3)  # the last step looks at the end only
+    # The last step attends to the end token.
+    np.testing.assert_allclose(state.best(CrossRowConvention.OWN).share, 200 / 3)
     np.testing.assert_allclose(state.best(CrossRowConvention.WRITING).share, 100 / 3)
 
 
@@ -115,7 +117,7 @@ def test_one_sentence_chooses_nothing() -> None:
 
 
 class Refusing(Told):
-    """Refuses one text, wherever it is asked."""
+    """A backend that raises for a single text."""
 
     def __init__(self, way_out: Any) -> None:
         super().__init__(right_on_its_half)
@@ -134,7 +136,7 @@ def test_a_text_that_cannot_be_read_is_left_out_and_the_others_count() -> None:
 
 
 class Unknowing(Told):
-    """Does not know a word of one source, and a word of one target."""
+    """A backend with an unknown word in a source and another in a target."""
 
     def trace(self, request: Any) -> Any:
         made = super().trace(request)
@@ -177,7 +179,7 @@ def test_a_real_model_is_scored_on_every_cross_head(marian: Any) -> None:
     model, backend = marian
     lines = "The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog barked at it\tEin Hund bellt\t0-0 1-1 2-2\n"
     state = scored(backend, AlignmentRun(parse(lines.encode()), model))
-    assert state.all().share.shape == (2, 3, 3)  # reading, decoder layer, head
+    assert state.all().share.shape == (2, 3, 3)  # The axes are convention, decoder layer and head.
     assert (state.scored, state.skipped) == (2, 0)
     assert state.all().words.flat[0] == 6
     assert np.all(state.all().links == 6), "every word was read, and gives something to some word"

@@ -1,4 +1,4 @@
-"""The app's hand-aligned sentences, and files of one's own."""
+"""The bundled hand-aligned sentences, and the reader's own files of alignments."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from inference.errors import UserError
 from probing.alignments import EMBEDDED, MOST, load, parse
+from tests.support.cases import loop_over
 
 STATED = json.loads(EMBEDDED.read_text(encoding="utf-8"))
 
@@ -24,7 +25,7 @@ def test_there_are_enough_and_none_twice() -> None:
     assert (STATED["source_language"], STATED["target_language"]) == ("en", "fr")
 
 
-@pytest.mark.parametrize("at", range(len(STATED["pairs"])))
+@loop_over("at", range(len(STATED["pairs"])))
 def test_every_word_is_linked_or_said_to_be_without(at: int) -> None:
     stated, pair = STATED["pairs"][at], load().pairs[at]
     links = pair.sure | pair.possible
@@ -35,7 +36,7 @@ def test_every_word_is_linked_or_said_to_be_without(at: int) -> None:
         assert linked | without == set(range(len(words)))
 
 
-@pytest.mark.parametrize("at", range(len(STATED["pairs"])))
+@loop_over("at", range(len(STATED["pairs"])))
 def test_words_make_up_the_sentence_and_hold_no_space(at: int) -> None:
     pair = load().pairs[at]
     for text, words in ((pair.source, pair.source_words), (pair.target, pair.target_words)):
@@ -45,7 +46,7 @@ def test_words_make_up_the_sentence_and_hold_no_space(at: int) -> None:
 
 
 def test_links_vary_in_order_and_kind() -> None:
-    """What the sentences are for: links that leave the diagonal, words of several links, possible ones."""
+    """Coverage of crossing links, words with several links, and possible links."""
     pairs = load().pairs
     crossing = [p for p in pairs if any(a < c and d < b for a, b in p.sure for c, d in p.sure)]
     several = [p for p in pairs if max(Counter(source for source, _ in p.sure).values()) > 1]
@@ -71,7 +72,7 @@ def test_json_with_and_without_words() -> None:
 
 
 def test_words_stand_where_the_model_reads_them() -> None:
-    """A model reads every line end as one character."""
+    """Each line end is a single character for the model."""
     [pair] = parse(json.dumps([{"source": "a\r\nb", "target": "x", "links": "1-0"}]).encode()).pairs
     assert (pair.source, pair.source_words) == ("a\nb", ((0, 1), (2, 3)))
 
@@ -84,7 +85,7 @@ def test_the_digest_is_that_of_the_content() -> None:
 PAIR = {"source": "a b", "target": "x", "links": "0-0"}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("content", "said"),
     [
         (b"", "no pair of sentences"),

@@ -1,4 +1,4 @@
-"""The command as a shell sees it: files, exit statuses, one sentence for what is wrong."""
+"""The command line of probing: files, exit statuses and error messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def given(tmp_path: Path, models: Path) -> list[str]:
-    """A command that works."""
+    """Return the arguments of a valid command."""
     file = tmp_path / "tree.conllu"
     file.write_bytes(tree(SENTENCES))
     return ["score", str(file), "--format", "conllu", "--model", str(models / "bert")]
@@ -41,7 +41,7 @@ def test_rows_are_written_and_the_best_are_told(
     out, table, control = (tmp_path / name for name in ("rows.json", "rows.csv", "control.json"))
     assert main([*given, "--json", str(out), "--csv", str(table), "--control", str(control)]) == 0
     found = json.loads(out.read_text())
-    assert len(found) == 3 * 6  # "all", "even" and "odd", in 2 layers of 3 heads
+    assert len(found) == 3 * 6  # Three relations ("all", "even" and "odd") times 2 layers of 3 heads.
     assert list(found[0]) == [
         "relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "chance", "low",
         "high", "p",

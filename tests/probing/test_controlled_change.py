@@ -1,4 +1,4 @@
-"""A set of pairs: identical ones change nothing, sides do not matter, two pairs by hand, and luck kept at its level."""
+"""Changes in a set of pairs against a control: invariances, cases by hand, and error rates by chance."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from scipy.stats import norm
 
 from probing.statistics import LEVEL, holm, two_sided
 from probing.text_pairs import LEAST, TextPair, compare_with_control, groups, mean_of
+from tests.support.cases import loop_over
 
 
 def drawn(seed: int, texts: int, controls: int, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Divergences with a long tail, in which meaning makes no difference: values, which are controls, and groups."""
+    """Return long-tailed divergences under the null hypothesis: values, control flags and groups."""
     chance = np.random.default_rng(seed)
     values = 0.02 * chance.lognormal(0, 0.6, (texts * (1 + controls), heads)) * chance.lognormal(0, 0.4, heads)
     return values, np.tile([False] + [True] * controls, texts), np.repeat(np.arange(texts), 1 + controls)
@@ -30,14 +31,14 @@ def test_pairs_of_one_text_twice_change_nothing() -> None:
 
 
 def test_two_pairs_by_hand() -> None:
-    # Changes 0.2 and 0.6; of the first text's two controls, 0.1 and 0.3, the mean is 0.2; the second text has none.
+    # The changes are 0.2 and 0.6. The first text's controls, 0.1 and 0.3, have mean 0.2; the second text has none.
     values = np.array([[0.2, 0.0], [0.1, 0.5], [0.3, 0.7], [0.6, 1.0]])
     found = compare_with_control(values, np.array([False, True, True, False]), np.array([0, 0, 0, 1]))
     np.testing.assert_allclose(found.change.mean, [0.4, 0.5])
     np.testing.assert_allclose(found.control.mean, [0.2, 0.6])
-    np.testing.assert_allclose(found.more.mean, [0.0, -0.6])  # over the first text alone
+    np.testing.assert_allclose(found.more.mean, [0.0, -0.6])  # Only the first text has controls.
     assert (found.change.n, found.control.n, found.more.n) == (2, 1, 1)
-    assert np.isnan(found.change.low).all()  # two are too few for an interval
+    assert np.isnan(found.change.low).all()  # An interval needs more than two texts.
     assert found.within
 
 
@@ -78,7 +79,7 @@ def test_all_ways_are_counted_where_they_are_few() -> None:
     values, control, group = drawn(11, 3, 2, 4)
     found = compare_with_control(values, control, group)
     means = []
-    for called in product(range(3), repeat=3):  # which pair of each text is called the change
+    for called in product(range(3), repeat=3):  # The loop assigns the label "change" to a pair of each text.
         change = np.array([values[group == text][at] for text, at in enumerate(called)])
         rest = np.array([np.delete(values[group == text], at, axis=0).mean(axis=0) for text, at in enumerate(called)])
         means.append((change - rest).mean(axis=0))
@@ -89,7 +90,7 @@ def test_all_ways_are_counted_where_they_are_few() -> None:
 
 @pytest.mark.slow
 def test_p_is_that_of_every_permutation_and_of_no_seed() -> None:
-    # 12 texts of a change and three controls: 4 ** 12 permutations, of which two million draws tell p to 3 % here.
+    # 12 texts with three controls have 4 ** 12 permutations; two million draws estimate p to 3 %.
     values, control, group = drawn(21, 12, 3, 3)
     values[~control] *= 1.8
     chance = np.random.default_rng(0)
@@ -106,9 +107,8 @@ def test_p_is_that_of_every_permutation_and_of_no_seed() -> None:
 def test_a_group_with_too_many_permutations_is_sampled() -> None:
     values = np.random.default_rng(12).lognormal(-4, 0.6, (40, 2))
     values[:20, 0] *= 1.5
-    found = compare_with_control(
-        values, np.repeat([False, True], 20), np.arange(40)
-    )  # C(40, 20) ways in a single group
+    # A single group has C(40, 20) permutations.
+    found = compare_with_control(values, np.repeat([False, True], 20), np.arange(40))
     difference = values[:20].mean(axis=0) - values[20:].mean(axis=0)
     spread = np.sqrt(values.var(axis=0) * 40 / 39 * (1 / 20 + 1 / 20))
     np.testing.assert_allclose(found.p, holm(2 * norm.sf(np.abs(difference / spread))), atol=0.05)
@@ -132,7 +132,7 @@ def test_luck_alone_seldom_calls_any_head_more() -> None:
 def test_the_interval_covers_the_mean_that_is_true() -> None:
     chance = np.random.default_rng(5)
     true = np.exp(0.6**2 / 2)
-    found = mean_of(chance.lognormal(0, 0.6, (20, 600)) / 100)  # 600 sets of 20 texts
+    found = mean_of(chance.lognormal(0, 0.6, (20, 600)) / 100)  # The array has 600 sets of 20 texts.
     covered = np.mean((100 * found.low <= true) & (true <= 100 * found.high))
     assert 0.91 <= covered <= 0.98
 
@@ -161,7 +161,7 @@ def test_texts_that_have_one_kind_each_stand_against_each_other() -> None:
     assert found.more_heads.tolist() == [0]
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+@loop_over("order", list(permutations(range(3))))
 def test_pairs_that_share_a_text_belong_together_in_any_order_and_on_any_side(order: tuple[int, ...]) -> None:
     chain = [TextPair("a", "b"), TextPair("b", "c", True), TextPair("c", "d")]
     apart = TextPair("x", "y")

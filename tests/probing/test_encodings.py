@@ -1,10 +1,11 @@
-"""Encodings are guessed by the letters that they make: what was written is read, or nothing is guessed."""
+"""Detection of text encodings: a correct guess or none."""
 
 from __future__ import annotations
 
 import pytest
 
 from probing.text_files import guess
+from tests.support.cases import loop_over
 
 TEXTS = {
     "French": (
@@ -31,7 +32,8 @@ TEXTS = {
 CASES = [(language, coding) for language, (_, codings) in TEXTS.items() for coding in codings.split()]
 
 
-@pytest.mark.parametrize(("language", "coding"), CASES)
+@pytest.mark.slow
+@loop_over(("language", "coding"), CASES)
 def test_tables_are_read_as_they_were_written(language: str, coding: str) -> None:
     text = "text,label\n" + "".join(f"{TEXTS[language][0]} {at},{at % 2}\n" for at in range(40))
     content = text.encode(coding)
@@ -47,7 +49,7 @@ def test_two_words_are_enough_for_cyrillic(coding: str) -> None:
     assert content.decode(str(guess(content))) == text
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "content",
     [
         b"a\0b\n",

@@ -1,4 +1,4 @@
-"""What goes beyond a twin: the laws of the test, and how often luck alone is taken for more."""
+"""Changes beyond the shuffled-label control: laws of the test and its error rate by chance."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETS, SENTENCES, HEADS = 100, 8, 6
 
 
 def moved(sets: int, seed: int = 0) -> FloatArray:
-    """Divergences with the long tail that they have, (set, sentence, layer, head)."""
+    """Return long-tailed divergences, shape (set, sentence, layer, head), float32."""
     found: FloatArray = (
         np.random.default_rng(seed).gamma(0.7, 0.05, (sets, SENTENCES, 2, HEADS // 2)).astype(np.float32)
     )
@@ -35,7 +35,7 @@ def moved(sets: int, seed: int = 0) -> FloatArray:
 
 @pytest.mark.slow
 def test_a_twin_like_the_task_is_seldom_taken_for_less() -> None:
-    """Task and twin drawn from the same, as if all labels had been shuffled to begin with."""
+    """Error rates if task and control have the same distribution."""
     told = [compare_drift(task, twin) for task, twin in zip(moved(SETS), moved(SETS, seed=1), strict=True)]
     covered = np.mean([(one.more.low <= 0) & (one.more.high >= 0) for one in told])
     assert 0.9 <= covered <= 0.99
@@ -60,10 +60,10 @@ def test_the_same_training_goes_nowhere_beyond_itself() -> None:
 
 @pytest.mark.parametrize("together", [0.0, 0.5, 1.0], ids=["heads apart", "mixed", "heads together"])
 def test_a_third_twin_is_seldom_beyond_chance_in_any_head(together: float) -> None:
-    """Corrected for all heads: whole trainings may go further than others, with all of their heads."""
+    """Family-wise error rate over all heads, if heads of a training share part of their drift."""
     chance = np.random.default_rng(0)
     parts = together * chance.normal(size=(3, 400, 1, 1)) + (1 - together) * chance.normal(size=(3, 400, 6, 12))
-    drawn = ((0.3 + 0.03 * parts) ** 2).astype(np.float32)  # (training, model, layer, head)
+    drawn = ((0.3 + 0.03 * parts) ** 2).astype(np.float32)  # The axes are training, model, layer and head.
     wrong = np.mean([(mean_lead(one, both) > lead_threshold(both)).any() for one, *both in drawn.swapaxes(0, 1)])
     assert wrong <= LEVEL + 2 * (LEVEL * (1 - LEVEL) / 400) ** 0.5
 
@@ -105,7 +105,7 @@ def written(folder: Path, telling: FloatArray) -> Path:
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert not fine_tuning_changes.is_complete(tmp_path)
     telling = moved(1)[0]
-    telling[3] = np.nan  # a sentence without a tagged word
+    telling[3] = np.nan  # NaN marks a sentence without a tagged word.
     folder = written(tmp_path, telling)
     assert fine_tuning_changes.is_complete(folder)
     facts = fine_tuning_changes.facts(folder)

@@ -1,4 +1,4 @@
-"""Files of annotated sentences: what is read of them, and what is said of a line that does not fit."""
+"""Files of annotated sentences: parsing, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from attention.annotations import Link
 from inference.errors import UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
+from tests.support.cases import loop_over
 
 TREE = """\
 # sent_id = 1
@@ -50,7 +51,7 @@ def read(text: str, format: str) -> AnnotatedCorpus:
 
 def test_words_of_a_tree_are_read_joined_by_spaces() -> None:
     corpus = read(TREE, "conllu")
-    first, second = corpus.items  # a sentence of one word has no link
+    first, second = corpus.items  # A sentence of a single word has no link and is left out.
     assert first.text == "Do n't feed Ann 's dogs"
     assert [first.text[slice(*unit)] for unit in first.units] == ["Do", "n't", "feed", "Ann", "'s", "dogs"]
     assert first.links == (
@@ -67,7 +68,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
     assert read(text, "conllu").items == read(TREE, "conllu").items
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("old", "new", "said"),
     [
         ("3\tfeed\tfeed", "3 feed feed", "Line 6 has 8 columns separated by tabs; CoNLL-U has 10."),
@@ -122,7 +123,7 @@ def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces()
     assert item.units == ((10, 11), (2, 4), (7, 8))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("old", "new", "said"),
     [
         ("distractor", "other", 'Line 1 lacks the column "distractor"'),
@@ -170,7 +171,7 @@ def test_the_digest_is_of_format_and_content() -> None:
 
 
 def heads(*numbers: int) -> str:
-    """A CoNLL-U sentence whose words have these heads."""
+    """Return a CoNLL-U sentence whose words have these heads."""
     return "".join(f"{at}\tw{at}\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for at, head in enumerate(numbers, start=1))
 
 

@@ -1,4 +1,4 @@
-"""Heads are named after a relation on one half of the sentences, and told as they do on the other."""
+"""Names of heads: the relation is selected on one half of the sentences and scored on the other half."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ PRONOUNS = AnnotatedCorpus("csv", (), ("source to target", "target to source"), 
 
 
 def counts(half: int, **hits: np.ndarray) -> dict[tuple[int, str], RelationCounts]:
-    """One link to a sentence, of which the rule finds the first third. ``hits`` is (direction, layer, head, link)."""
+    """Return counts with a single link per sentence, of which the rule finds a third.
+
+    ``hits`` has axes (direction, layer, head, link).
+    """
     needed = [1] * (LINKS // 3) + [2 + at for at in range(LINKS - LINKS // 3)]
     places = [(2 * at + half, 0) for at in range(LINKS)]
     return {
@@ -31,7 +34,8 @@ def nothing() -> np.ndarray:
 def test_the_relation_is_chosen_on_one_half_and_told_on_the_other() -> None:
     det, obj, det_told, obj_told = (nothing() for _ in range(4))
     det[1, 1, 2, :20], obj[1, 1, 2, :15] = True, True
-    det_told[1, 1, 2, :4], obj_told[1, 1, 2] = True, True  # obj is better where it is told, so not to be seen
+    # The half for scoring favours "obj", which must not affect the selection.
+    det_told[1, 1, 2, :4], obj_told[1, 1, 2] = True, True
     tally = HitCounts({**counts(0, det=det, obj=obj), **counts(1, det=det_told, obj=obj_told)})
     [(head, row)] = name_heads([(tally, TREES)]).items()
     assert head == (1, 2) == (row.layer, row.head)
@@ -50,8 +54,8 @@ def test_a_head_that_does_it_again_is_believed() -> None:
 def test_the_doubt_is_corrected_for_all_heads_that_were_chosen() -> None:
     chosen, told = nothing(), nothing()
     chosen[0] = True
-    told[0, ..., : LINKS // 3] = True  # as the rule does
-    told[0, 0, 0, : LINKS // 3 + 6] = True  # and six more: p = 2/64 alone
+    told[0, ..., : LINKS // 3] = True  # These heads find the same links as the rule.
+    told[0, 0, 0, : LINKS // 3 + 6] = True  # Six more links than the rule give p = 2/64 without correction.
     alone = nothing()
     alone[0, 0, 0] = True
     one = name_heads([(HitCounts({**counts(0, det=alone), **counts(1, det=told)}), TREES)])
@@ -82,4 +86,4 @@ def test_several_sets_of_sentences_name_each_head_once() -> None:
     )  # fmt: skip
     found = name_heads([(trees, TREES), (pronouns, PRONOUNS)])
     assert [row.relation for row in found.values()] == ["coref"]
-    assert found[0, 0].baseline_name == "a guess between the two"  # the rules find fewer
+    assert found[0, 0].baseline_name == "a guess between the two"  # The rules find fewer links than a guess.

@@ -1,4 +1,4 @@
-"""Counts, baselines and intervals: they add up, and the figures made of them can be worked out by hand."""
+"""Hit counts, baselines and intervals, checked for additivity and by hand."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_tally_survives_json() -> None:
     assert equal(HitCounts.from_json(json.loads(json.dumps(tally.to_json()))), tally)
     rows = tally.to_json()["counts"]
     lacking = [[*rows[0][:3], rows[0][3][:-1], *rows[0][4:]]]
-    before = [[0, "det", 3, [[[0]]], [[1, 3]]]]  # as it was written when only sums were kept
+    before = [[0, "det", 3, [[[0]]], [[1, 3]]]]  # Earlier versions stored sums only.
     for counts in (3, [[0]], lacking, before):
         with pytest.raises((ValueError, TypeError, LookupError)):
             HitCounts.from_json({"counts": counts, "unread": 0})
@@ -161,7 +161,7 @@ def test_a_head_beside_a_guess_has_the_binomial_test() -> None:
 
 
 def test_wilson_intervals_are_those_of_the_formula() -> None:
-    # Solved by hand: |p - share| = z·sqrt(p(1 - p)/n) at both ends.
+    # By hand: both ends satisfy |p - share| = z·sqrt(p(1 - p)/n).
     for hits, n in ((0, 10), (3, 10), (10, 10), (700, 1000)):
         for end in wilson(hits, n):
             p = end / 100
@@ -189,7 +189,7 @@ def test_there_is_a_row_for_every_head_and_relation() -> None:
 
 def test_candidates_are_scored_in_the_direction_that_is_annotated() -> None:
     hits = np.zeros((2, 2, LAYERS, HEADS), bool)
-    hits[:, 1] = True  # the other direction finds all
+    hits[:, 1] = True  # Hits in the other direction must not count.
     links = (Link("coref", 0, 1, (2,)), Link("coref", 0, 3, (1,)))
     tally = HitCounts()
     tally.add([(0, item(*links))], hits, np.ones(2, bool), False)
@@ -200,7 +200,10 @@ def test_candidates_are_scored_in_the_direction_that_is_annotated() -> None:
 
 
 def counts(found: np.ndarray, cues: dict[int, int], half: int = 0) -> RelationCounts:
-    """Links, each in a sentence of its own, of which every head finds the first so many; (direction, layer, head)."""
+    """Return counts with a single link per sentence.
+
+    Each head finds its first ``found`` links; ``found`` has axes (direction, layer, head).
+    """
     needed = [cue for cue, times in cues.items() for _ in range(times)]
     hits = np.arange(len(needed))[:, None, None, None] < found
     return RelationCounts.from_hits([(2 * at + half, 0) for at in range(len(needed))], needed, hits)
@@ -213,7 +216,7 @@ def halves(first: np.ndarray, second: np.ndarray) -> HitCounts:
 def test_the_head_is_chosen_on_one_half_and_reported_on_the_other() -> None:
     first, second = np.zeros((2, 2, LAYERS, HEADS), np.int64)
     first[1, 1, 2], second[1, 1, 2] = 9, 5
-    second[0, 0, 1] = 10  # better where it is reported, so not to be seen
+    second[0, 0, 1] = 10  # This head is best on the reporting half, which must not affect the selection.
     row = present(held_out_best(halves(first, second), corpus(), "det"))
     assert (row.layer, row.head, row.direction) == (1, 2, "head to dependent")
     assert (row.accuracy, row.n) == (50, 10)
@@ -229,7 +232,7 @@ def test_a_split_chooses_head_direction_and_offset() -> None:
     assert (row.layer, row.head, row.direction, row.accuracy, row.n) == (1, 0, "dependent to head", 20, 20)
     assert (row.baseline_name, row.baseline) == ("always the word before", 60)
     [same] = [r for r in rows(tally, corpus(), split) if (r.layer, r.head) == (1, 0)]
-    assert replace(same, p=row.p) == row  # there corrected for all heads
+    assert replace(same, p=row.p) == row  # There, p is corrected for all heads.
     assert same.p >= row.p
 
 

@@ -1,4 +1,4 @@
-"""A score opened: its links are those that were counted, and its hits are as many as it says."""
+"""Links of a score: the listed links and hits agree with the counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORPUS = AnnotatedCorpus("conllu", ITEMS, ("dependent to head", "head to depende
 
 
 def tally() -> tuple[HitCounts, np.ndarray]:
-    """Counted in another order than the file's; the second det of sentence 3 was not read."""
+    """Return counts added in another order than the file's; the second "det" of sentence 3 was not read."""
     hits = np.random.default_rng(0).random((15, 2, 2, 3)) < 0.5
     counted, order, read = HitCounts(), [4, 1, 3, 0, 2], np.ones(15, bool)
     read[3 * order.index(3) + 2] = False

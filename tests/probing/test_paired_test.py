@@ -1,4 +1,4 @@
-"""The paired test: equal to counting every flip, to McNemar's test, and seldom wrong where nothing is better."""
+"""The paired sign-flip test: agreement with enumeration and McNemar's test, and its error rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from probing.statistics import LEVEL, by_sentence, holm, sign_flip_test, sign_fl
 
 
 def every_flip(sums: np.ndarray) -> float:
-    """The share of all flips whose total is at least the one seen, one flip after the other."""
+    """Return the share of all sign flips with a total of at least the observed total, by enumeration."""
     totals = [
         sum(sign * size for sign, size in zip(signs, sums, strict=True)) for signs in product((1, -1), repeat=len(sums))
     ]
@@ -43,7 +43,7 @@ def test_more_and_less_share_a_two_sided_level() -> None:
 def test_a_gain_and_the_same_loss_mirror_each_other() -> None:
     sums = np.random.default_rng(1).integers(-4, 5, (300, 6))
     more, less = sign_flips(sums), sign_flips(-sums)
-    assert (more + less >= 1 - 1e-9).all()  # the total that was seen counts on both sides
+    assert (more + less >= 1 - 1e-9).all()  # The observed total counts in both tails.
     np.testing.assert_allclose(sign_flips(np.concatenate([sums, np.zeros((9, 6), int)])), more, rtol=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_sums_by_sentence_equal_a_loop() -> None:
     expected = [differences[sentences == name].sum(axis=0) for name in np.unique(sentences)]
     np.testing.assert_array_equal(by_sentence(differences, sentences), expected)
     long = by_sentence(np.ones((300, 1), np.int8), np.zeros(300, int))
-    assert long.tolist() == [[300]]  # more than int8 holds
+    assert long.tolist() == [[300]]  # The sum exceeds the range of int8.
 
 
 def test_links_of_one_sentence_do_not_count_as_many() -> None:
@@ -109,12 +109,15 @@ def test_holm_is_between_no_correction_and_bonferroni_and_never_easier_than_the_
 
 @pytest.mark.slow
 def test_where_no_head_is_better_any_is_called_better_in_at_most_one_of_twenty() -> None:
-    """30 heads as good as the rule. Each finds a sentence easy or hard, so that its links stand or fall together."""
+    """Family-wise error rate of 30 heads that equal the rule.
+
+    Links within a sentence are correlated.
+    """
     random, times = np.random.default_rng(4), 200
     sentences = np.repeat(np.arange(40), 4)
     wrong = {"by sentence": 0, "not corrected": 0, "link by link": 0}
     for _ in range(times):
-        ease = random.beta(1, 1, (40, 31))[sentences]  # (link, rule and heads)
+        ease = random.beta(1, 1, (40, 31))[sentences]  # The axes are link, and rule plus heads.
         hits = (random.random(ease.shape) < ease).astype(int)
         differences = hits[:, 1:] - hits[:, :1]
         sums = by_sentence(differences, sentences)
@@ -123,4 +126,5 @@ def test_where_no_head_is_better_any_is_called_better_in_at_most_one_of_twenty()
         wrong["link by link"] += int((holm(sign_flips(differences)) <= LEVEL).any())
     luck = 3 * (LEVEL * (1 - LEVEL) / times) ** 0.5
     assert wrong["by sentence"] / times <= LEVEL + luck
-    assert min(wrong["not corrected"], wrong["link by link"]) / times > LEVEL + luck  # so both are needed
+    # Clustering by sentence and correction are both necessary.
+    assert min(wrong["not corrected"], wrong["link by link"]) / times > LEVEL + luck

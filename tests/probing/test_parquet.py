@@ -1,4 +1,4 @@
-"""Parquet files give the rows that were written, as classes, pairs and links."""
+"""Parquet files read as labelled texts, pairs and links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from probing.labelled.loading import TaskFiles, read_labeled
 
 
 def saved(columns: dict[str, Any], features: dict[str, Any] | None = None) -> bytes:
-    """A Parquet file with these columns, and with Hugging Face's metadata if there are features."""
+    """Return a Parquet file of ``columns``, with Hugging Face metadata if ``features`` is given."""
     table = pa.table(columns)
     if features is not None:
         table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})

@@ -1,4 +1,4 @@
-"""Habits of models: what is stored is what the models do, every part of a translator among it."""
+"""Stored positional priors: agreement with the models, for all stacks of a translator."""
 
 from __future__ import annotations
 

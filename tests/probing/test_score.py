@@ -1,4 +1,4 @@
-"""Scoring with real tiny models: exact, the same in any batches, stopped and taken up again."""
+"""Scoring with tiny models: exact values, independence of batches, and resumption."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ SENTENCES = ["the playing cat was tired .", "it crossed the street !", "the anim
 
 
 def tree(sentences: list[str]) -> bytes:
-    """Every word depends on the next one, the last on none; an odd word's relation is "odd"."""
+    """Return CoNLL-U sentences in which each word depends on the next word.
+
+    The relations are "odd" and "even", by the word's position.
+    """
     lines = []
     for sentence in sentences:
         words = sentence.split()
@@ -70,7 +73,8 @@ def test_scores_equal_the_rule_applied_to_each_trace(backend: LocalBackend, kind
                     weights = trace.weights(layer, head, KINDS[kind])
                     for direction in range(2):
                         expected = by_hand(weights, trace.source, item.units, link, direction)
-                        unmasked = KINDS[kind] == "encoder" or direction == 1  # a decoder does not see the next word
+                        # The causal mask of a decoder hides the next word.
+                        unmasked = KINDS[kind] == "encoder" or direction == 1
                         assert answer.found[at, direction, layer, head] == (expected and unmasked)
             at += 1
     assert at == len(answer.found)
@@ -101,7 +105,7 @@ def test_equal_texts_are_read_once(backend: LocalBackend, monkeypatch: pytest.Mo
         return inputs.read(loaded, text)
 
     monkeypatch.setattr(link_hits, "read", noting)
-    broken = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
+    broken = " ".join(["cat"] * 60)  # The text exceeds the tiny model's limit of 40 tokens.
     repeated = formats.parse(tree([*SENTENCES, broken, *SENTENCES[1:], broken]), "conllu")
     state = final(backend, ScoringRun(repeated, "./bert"))
     assert sorted(read) == sorted({item.text for item in repeated.items})
@@ -152,7 +156,7 @@ def test_a_stopped_run_goes_on_where_it_was(backend: LocalBackend, monkeypatch: 
 def test_two_who_bring_one_state_further_count_nothing_twice(
     backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As two drawings of a page do, of which the first has not ended when the second begins."""
+    """Two concurrent runs of a page share a state without double counts."""
     monkeypatch.setattr(scoring, "BATCH", 1)
     run = ScoringRun(CORPUS, "./bert")
     whole, state = final(backend, run), ScoringState(run.key)
@@ -180,7 +184,7 @@ def test_candidates_are_scored_from_a_table(backend: LocalBackend) -> None:
 
 
 def test_texts_that_cannot_be_read_stop_nothing(backend: LocalBackend) -> None:
-    long = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
+    long = " ".join(["cat"] * 60)  # The text exceeds the tiny model's limit of 40 tokens.
     broken = "the\x07cat saw"
     corpus = formats.parse(tree([SENTENCES[0], long, broken]), "conllu")
     state = final(backend, ScoringRun(corpus, "./bert"))
@@ -220,7 +224,7 @@ UNKNOWN = ["猫 坐 在 垫子 上", "它 很 累", "狗 cat 马路 很 宽"]
 
 @pytest.mark.parametrize(("unknown", "refused"), [(1, False), (3, False), (4, True)])
 def test_unknown_texts_are_left_out_or_refused(backend: LocalBackend, unknown: int, refused: bool) -> None:
-    """Texts of which a third of the tokens are unknown count nowhere; if they are most texts, nothing is reported."""
+    """Texts with a third of unknown tokens are skipped; the run is refused if most texts are."""
     corpus = formats.parse(tree([*SENTENCES[:3], *UNKNOWN, UNKNOWN[0][2:]][: 3 + unknown]), "conllu")
     state = final(backend, ScoringRun(corpus, "./bert"))
     assert (state.items, state.skipped, state.unknown) == (3 + unknown, unknown, unknown)

@@ -1,4 +1,4 @@
-"""What a terminal is told: each relation's best head beside the rule, and how many heads are above it."""
+"""The terminal summary: each relation's best head against the rule, and the number of heads above it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ CORPUS = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"
 
 
 def tally(found: int, also: int = 0) -> HitCounts:
-    """Of 30 links in each half, one to a sentence, the rule finds 10, head 1-2 ``found`` and each other ``also``."""
+    """Return counts of 30 links in each half, one per sentence.
+
+    The rule finds 10 links, head 1-2 finds ``found`` and each other head finds ``also``.
+    """
     hits = np.zeros((LINKS, *SHAPE), bool)
     hits[:also] = True
     hits[:, 0, 1, 2] = np.arange(LINKS) < found

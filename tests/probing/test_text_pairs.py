@@ -1,4 +1,4 @@
-"""Files of pairs: what is read, and one clear sentence for each thing that is wrong."""
+"""Files of text pairs: parsing and error messages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from inference.errors import UserError
 from probing import text_pairs
 from probing.text_pairs import TextPair, parse
+from tests.support.cases import loop_over
 
 READ = (TextPair("He ran, fast.", "He sat."), TextPair("He ran, fast.", "He ran, quickly.", True))
 
@@ -36,7 +37,7 @@ def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, wor
     assert TextPair(a, b).words == TextPair(b, a).words == words
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("content", "said"),
     [
         (b"", "The file is empty. Its first row names the columns: a, b."),

@@ -1,4 +1,4 @@
-"""Files that are not text are named, with the fix."""
+"""Files that are not UTF-8 text: detection, names of formats, and remedies."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
 from probing.text_files import decode_text, decoded_or_guessed
+from tests.support.cases import loop_over
 from ui.input.text_files import decode_table
 from ui.pages.next_sentence import pairs_table
 from ui.pages.vectors.sentence_files import parse_table
 
 
 def zipped(name: str) -> bytes:
-    """A zip archive that contains a file of this name."""
+    """Return a zip archive that contains a file of this name."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr(name, "text")
@@ -67,7 +68,7 @@ READERS: tuple[Callable[[bytes], object], ...] = (
 )
 
 
-@pytest.mark.parametrize(("content", "said"), KINDS, ids=[said[:20] for _, said in KINDS])
+@loop_over(("content", "said"), KINDS, ids=[said[:20] for _, said in KINDS])
 def test_each_reader_names_the_kind_of_file(content: bytes, said: str) -> None:
     for reader in READERS:
         with pytest.raises(UserError, match=said):
@@ -105,7 +106,7 @@ def test_encodings_of_other_scripts_are_guessed(coding: str) -> None:
 BAD = (b"\xe9", b"\xff", b"\xe4\xb8", b"\x80")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("row", "bad"),
     [
         *(
@@ -122,7 +123,7 @@ def test_utf8_with_a_bad_byte_is_refused_with_its_line(row: str, bad: bytes) -> 
         decoded_or_guessed(content)
 
 
-@pytest.mark.parametrize("word", ["BZhang", "PAR1", "ARROW1", "Gif8", "fea1", "PKs"])
+@loop_over("word", ["BZhang", "PAR1", "ARROW1", "Gif8", "fea1", "PKs"])
 def test_words_like_the_starts_of_files_are_text(word: str) -> None:
     text = f"{word},text\n"
     assert decode_text(text.encode()) == text
@@ -146,16 +147,16 @@ SMALL: dict[str, tuple[Callable[[bytes], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("reader", SMALL)
-@pytest.mark.parametrize("coding", ["cp1252", "utf-8-sig", "utf-16", "utf_16_le", "utf_16_be", "utf_32_le"])
+@loop_over("reader", SMALL)
+@loop_over("coding", ["cp1252", "utf-8-sig", "utf-16", "utf_16_le", "utf_16_be", "utf_32_le"])
 def test_each_reader_reads_other_encodings(reader: str, coding: str) -> None:
     parse, text = SMALL[reader]
     read, plain = (parse(text.encode(one)) for one in (coding, "utf-8"))
     assert getattr(read, "pairs", read) == getattr(plain, "pairs", plain)
 
 
-@pytest.mark.parametrize("reader", SMALL)
-@pytest.mark.parametrize("end", ["\r", "\r\n"])
+@loop_over("reader", SMALL)
+@loop_over("end", ["\r", "\r\n"])
 def test_each_reader_takes_other_line_ends(reader: str, end: str) -> None:
     parse, text = SMALL[reader]
     read, plain = (parse(one.encode()) for one in (text.replace("\n", end) + "\x1a", text))

@@ -1,8 +1,9 @@
-"""A cluster of two nodes on this machine with the service on it; it is told on its input what befalls it.
+"""A cluster of two nodes on this machine with the service; its input selects the failures.
 
-``python -m tests.serving.nodes PORT OTHER [REDIS]`` answers at PORT, the first node's, and at OTHER, the second's. What
-the head must remember is kept by the Redis at that address, else in a file (RocksDB). It says "done" once the cluster
-is whole again after each of: ``update``, ``hang``, ``lose``, ``silence``, ``join``, ``head``.
+``python -m tests.serving.nodes PORT OTHER [REDIS]`` serves at PORT, the first node's, and at OTHER, the second's.
+The head stores its state in the Redis at that address, or in a file (RocksDB) without Redis. The process prints
+"done" when the cluster has recovered from each command: ``update``, ``hang``, ``lose``, ``silence``, ``join``,
+``head``. After ``join`` it does not wait.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ REPLICAS, CPUS = 2, 0.5
 
 
 class Nodes:
-    """Two nodes, each with room for both replicas: the loss of one leaves room for what ran on it."""
+    """Two nodes, each with room for both replicas, so that a node can replace the other."""
 
     def __init__(self, port: int, other: int, place: Path, redis: str = "") -> None:
         token = place / "token"
@@ -35,7 +36,7 @@ class Nodes:
         kept = place / "kept"
         kept.mkdir()
         file = {"RAY_gcs_storage": "rocksdb", "RAY_gcs_storage_path": str(kept)}
-        own = place / "ray"  # where Ray looks by itself
+        own = place / "ray"  # Ray looks there by default.
         own.mkdir()
         os.environ.update(
             {
@@ -65,31 +66,31 @@ class Nodes:
         self.update()
 
     def update(self) -> None:
-        """Another version takes the place of the one that answers, if there is one."""
+        """Deploy another version of the service and wait until it has replaced the replicas."""
         before, self.updates = self.replicas(), self.updates + 1
         given = {"least": REPLICAS, "replicas": REPLICAS, "cpus": CPUS, "version": self.updates}
         self.serve.run(cluster.application(given), name=cluster.NAME)
         self.whole(lambda: not before & self.replicas())
 
     def join(self) -> None:
-        """A node joins."""
+        """Add a node."""
         self.second = self.cluster.add_node(**self.common)
 
     def hang(self) -> None:
-        """A replica answers nothing more, and hangs up nowhere."""
+        """Suspend a replica, which keeps its connections, and wait until it is replaced."""
         hung = psutil.Process(min(self.replicas()))
         hung.suspend()
         self.whole(lambda: not hung.is_running())
 
     def lose(self) -> None:
-        """The second node is gone at once, with all that ran on it."""
+        """Kill the second node with all its processes."""
         lost = self.of_second()
         for process in lost:
             process.kill()
         self.forget(lost)
 
     def silence(self) -> None:
-        """The second node says nothing more, and hangs up nowhere."""
+        """Suspend all processes of the second node, which keep their connections."""
         lost = self.of_second()
         for process in lost:
             process.suspend()
@@ -100,7 +101,7 @@ class Nodes:
                 process.kill()
 
     def head(self) -> None:
-        """What makes the first node the head ends, and is started again."""
+        """Kill the head's control service and the Serve controller, then start the control service again."""
         self.cluster.head_node.kill_gcs_server()
         for process in psutil.Process().children(recursive=True):
             if "ServeController" in name_of(process):
@@ -109,52 +110,52 @@ class Nodes:
         self.whole()
 
     def of_second(self) -> list[psutil.Process]:
-        """The processes of the second node."""
+        """Return the processes of the second node."""
         own = [psutil.Process(info.process.pid) for some in self.second.all_processes.values() for info in some]
         return [*own, *(child for process in own for child in process.children(recursive=True))]
 
     def forget(self, lost: list[psutil.Process]) -> None:
-        """Waits until what ran on the second node runs elsewhere."""
+        """Wait until the lost node's replicas run elsewhere, then remove the node."""
         gone = {process.pid for process in lost}
         self.whole(lambda: len(self.replicas() - gone) == REPLICAS)
         self.cluster.worker_nodes.discard(self.second)
 
     def replicas(self) -> set[int]:
-        """The processes in which models are."""
+        """Return the ids of the processes with models."""
         return {replica.pid for replica in replicas_of(psutil.Process())}
 
     def whole(self, also: Callable[[], bool] = lambda: True) -> None:
-        """Waits until the service is as it was asked for."""
+        """Wait until all replicas run and ``also`` is true."""
         until(lambda: self.running() == REPLICAS and also())
 
     def running(self) -> int:
-        """Replicas that Ray Serve takes for running."""
+        """Return the number of replicas that Ray Serve reports as running."""
         try:
             told: Any = self.serve.status().applications[cluster.NAME]
-        except Exception:  # the head is away: every kind of error of Ray's
+        except Exception:  # While the head is down, Ray raises errors of any kind.
             return 0
         states = told.deployments[cluster.NAME].replica_states
         return int(states.get("RUNNING", 0)) if told.status == "RUNNING" and len(states) == 1 else 0
 
     def close(self) -> None:
-        """Ends everything."""
+        """Stop Ray and the cluster."""
         self.ray.shutdown()
         self.cluster.shutdown()
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Waits for a condition; who started this process gives up, not this."""
+    """Wait for a condition, without a time limit; the parent process has the limit."""
     while not true():
         time.sleep(0.2)
 
 
 def replicas_of(server: psutil.Process) -> list[psutil.Process]:
-    """The processes of a server in which models are."""
+    """Return the processes of a server that contain models."""
     return [child for child in server.children(recursive=True) if "ServeReplica" in name_of(child)]
 
 
 def name_of(process: psutil.Process) -> str:
-    """What a process calls itself; nothing where it is gone."""
+    """Return the first argument of a process's command line, or "" if the process has ended."""
     try:
         return " ".join(process.cmdline()[:1])
     except psutil.Error:
@@ -162,8 +163,8 @@ def name_of(process: psutil.Process) -> str:
 
 
 def main() -> int:
-    """Serves until its input ends."""
-    place = Path(tempfile.mkdtemp(prefix="hl-"))  # short, as serving.cluster's
+    """Serve until the input ends."""
+    place = Path(tempfile.mkdtemp(prefix="hl-"))  # The path must be short, as in serving.cluster.
     try:
         nodes = Nodes(int(sys.argv[1]), int(sys.argv[2]), place, *sys.argv[3:])
         print("done", flush=True)

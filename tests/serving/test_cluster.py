@@ -1,4 +1,4 @@
-"""The service on Ray Serve: what it refuses without Ray, and that it answers with it."""
+"""Tests of the service on Ray Serve: its errors without Ray, and its answers with Ray."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_clusters_files_set_when_a_node_is_lost_as_one_machine_does(file: st
 
 
 def open_everywhere(server: int) -> set[str]:
-    """Which of a server's processes listen to more than the loopback."""
+    """Return the names of a server's processes that listen beyond the loopback interface."""
     ours = {process.pid: process for process in psutil.Process(server).children(recursive=True)}
     return {
         name_of(ours[port.pid]).partition(":headlight")[0]

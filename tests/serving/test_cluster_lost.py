@@ -1,6 +1,6 @@
-"""Two nodes of Ray on this machine, and visitors who ask all the while: whatever is lost, none of them reads an error.
+"""Failures in a Ray cluster of two nodes on this machine, during which no visitor may see an error.
 
-Every answer is held against the one that a backend in this process gives.
+Every answer is compared with the answer of a backend in this process.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: requirements-cluster.txt"),
 ]
-MEMORY = 1_000_000  # bytes for traces: replicas and visitors compute, and ask, nearly everything again
+MEMORY = 1_000_000  # Bytes for traces, so few that replicas and visitors compute or request nearly everything again.
 TEXTS = [f"the {animal} sat on {place}" for animal in ("cat", "dog", "old bear") for place in ("a mat", "stone", "it")]
-VISITORS, ROUND = 6, 60  # answers that are waited for before and after what befalls the cluster
+VISITORS, ROUND = 6, 60  # The number of threads, and of answers to wait for before and after each failure.
 
 
 class Visitors:
-    """Threads that ask without a pause and keep what they were told."""
+    """Threads that send requests without a pause and record the errors."""
 
     def __init__(self, addresses: Sequence[str]) -> None:
         self.answers, self.longest = 0, 0.0
@@ -58,12 +58,12 @@ class Visitors:
             thread.start()
 
     def more(self, many: int = ROUND) -> None:
-        """Waits for so many answers, or for an error."""
+        """Wait for ``many`` answers or for an error."""
         wanted = self.answers + many
         until(lambda: self.answers >= wanted or bool(self.errors) or self._ended.is_set())
 
     def end(self) -> None:
-        """They go."""
+        """Stop the threads and close their connections."""
         self._ended.set()
         for thread in self._threads:
             thread.join()
@@ -85,7 +85,10 @@ class Visitors:
 
 
 def same(found: Trace, right: Trace) -> None:
-    """The same trace; what went through the model beside others differs in the last digits."""
+    """Assert that two traces are equal.
+
+    Attention weights may differ by 1e-5, because the rounding depends on the batch.
+    """
     assert (found.id, found.model, found.text, found.tokens) == (right.id, right.model, right.text, right.tokens)
     for one, other in zip(found.records(), right.records(), strict=True):
         for head in range(other.heads):
@@ -93,7 +96,7 @@ def same(found: Trace, right: Trace) -> None:
 
 
 class Child:
-    """A process that serves; told what to do, it says when it is done."""
+    """A server process that takes commands and confirms each when it is done."""
 
     def __init__(self, module: str, *options: str, log: Path) -> None:
         environment = {**os.environ, "HEADLIGHT_BACKEND_TOKEN": "secret", "HEADLIGHT_TRACE_MEMORY": str(MEMORY)}
@@ -110,23 +113,23 @@ class Child:
             )
 
     def says(self, word: str) -> None:
-        """Waits until it says so."""
+        """Wait until the process prints a line that contains ``word``."""
         assert self._process.stdout is not None
         assert any(word in line for line in self._process.stdout), self._log.read_text()
 
     def does(self, what: str) -> None:
-        """Has it done."""
+        """Send a command and wait until it is done."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{what}\n")
         self._process.stdin.flush()
         self.says("done")
 
     def replicas(self) -> list[psutil.Process]:
-        """Its processes in which models are."""
+        """Return the processes with models."""
         return replicas_of(psutil.Process(self._process.pid))
 
     def kill(self) -> None:
-        """It and all it started are gone at once."""
+        """Kill the process and all its children."""
         whole = [psutil.Process(self._process.pid), *psutil.Process(self._process.pid).children(recursive=True)]
         for process in whole:
             process.kill()
@@ -134,14 +137,14 @@ class Child:
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Waits for a condition; the clients' own patience ends it."""
+    """Wait for a condition, without a time limit; the clients' time limits end a failed test."""
     while not true():
         time.sleep(0.05)
 
 
 @contextmanager
 def visited(*addresses: str) -> Iterator[Visitors]:
-    """Visitors who have all been answered before, and are after."""
+    """Run visitors around the block, with answers before and after it; fail if any visitor sees an error."""
     visitors = Visitors(addresses)
     try:
         visitors.more()
@@ -155,7 +158,7 @@ def visited(*addresses: str) -> Iterator[Visitors]:
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Child, str, str]]:
-    """A cluster of two nodes, and where each of them answers."""
+    """Yield a cluster of two nodes and the address of each node."""
     ports = [free_port(), free_port()]
     child = Child("tests.serving.nodes", *map(str, ports), log=tmp_path_factory.mktemp("nodes") / "log")
     try:
@@ -176,7 +179,7 @@ def test_nobody_reads_an_error(nodes: tuple[Child, str, str], what: str) -> None
         print(f"{what}: whole again after {time.monotonic() - began:.1f} s, {visitors.answers - before} answers")
     if lost:
         child.does("join")
-        child.does("update")  # which places a replica on each node again
+        child.does("update")  # The update places a replica on each node again.
 
 
 def test_nobody_reads_an_error_where_all_is_lost_and_started_again(tmp_path: Path) -> None:
@@ -215,7 +218,7 @@ def test_nobody_reads_an_error_where_one_machine_loses_a_replica(
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
-    """Where a Redis answers that keeps nothing on a disk."""
+    """Run a Redis that writes nothing to the disk; yield its address."""
     port = free_port()
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:

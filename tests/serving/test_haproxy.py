@@ -1,4 +1,4 @@
-"""HAProxy on one machine: nothing of it is open but where questions come in, and it ends with who started it."""
+"""HAProxy on a single machine opens only the port for requests, and ends with the process that started it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from serving import haproxy
 
-# What Ray Serve 2.60 writes, shortened.
+# A shortened configuration of Ray Serve 2.60.
 CONFIG = """global
     log 127.0.0.1:514 local0 info
     stats socket /place/socket mode 666 level admin expose-fd listeners
@@ -57,7 +57,7 @@ def test_what_was_closed_stays_closed() -> None:
 
 
 def started(place: Path, body: str) -> list[str]:
-    """The command that starts a program of ours in HAProxy's place."""
+    """Return the command that starts a test program in place of HAProxy."""
     program, config = place / "program", place / "config"
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o700)

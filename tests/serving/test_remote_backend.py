@@ -1,4 +1,4 @@
-"""The remote backend: asks again where nobody answered, takes no wrong answer, keeps what it has."""
+"""The remote backend repeats requests without an answer, rejects wrong answers and caches traces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def broken() -> BaseHTTPResponse:
 
 
 class Pool:
-    """What answers one after the other, the headers that it was sent, and how long each was waited for."""
+    """A connection pool with prepared answers; it records the requests and their time limits."""
 
     def __init__(self, answers: Iterator[Reply]) -> None:
         self.answers, self.seen, self.waited = answers, list[tuple[str, str, dict[str, str]]](), list[float]()
@@ -57,7 +57,7 @@ class Pool:
 
 
 class Clock:
-    """Time that passes by sleeping only."""
+    """A clock that advances only by ``sleep``."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -150,7 +150,7 @@ def test_a_server_that_takes_a_question_and_says_nothing_is_waited_for_no_longer
 
 
 def test_a_silent_connection_is_given_up_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And is not read then, which would wait for the same time again."""
+    """The connection is not read afterwards, which would wait for the same time again."""
     monkeypatch.setattr(HTTPConnection, "getresponse", lambda _: pytest.fail("It was read."))
     with socket.create_server(("127.0.0.1", 0)) as server:
         pool, start = remote_backend.connections_to(f"http://127.0.0.1:{server.getsockname()[1]}")

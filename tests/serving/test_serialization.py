@@ -1,4 +1,4 @@
-"""What is asked and answered comes out of its bytes as it went in; anything else is refused, and nothing in it runs."""
+"""Requests and answers survive serialisation unchanged; other bytes are refused, and no code in them runs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from inference.files.embedded import TRANSLATOR
 from inference.tasks.model_request import ModelRequest
 from serving import protocol
 from serving.protocol import InvalidFrame, blocks_of, pack, pieces, unpack
+from tests.support.cases import loop_over
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -33,7 +34,7 @@ PLAIN = st.recursive(
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same in every part, arrays in their kind and shape too."""
+    """Return True if two values are equal in every part, including dtype and shape of arrays."""
     if isinstance(one, np.ndarray):
         alike = one.dtype == other.dtype and one.shape == other.shape
         return alike and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
@@ -56,7 +57,7 @@ def test_plain_values_come_out_as_they_went_in(value: Any) -> None:
     assert same(value, unpack(pack(value)))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "array",
     [
         np.arange(12, dtype=np.float32).reshape(3, 4).T,
@@ -126,7 +127,7 @@ def test_a_picture_is_asked_about_by_its_pixels() -> None:
 
 
 def stated() -> list[type]:
-    """Every dataclass that a question or an answer is made of."""
+    """Return every dataclass that occurs in a request or an answer."""
     found: set[type] = set()
 
     def look(kind: Any) -> None:
@@ -146,7 +147,7 @@ def stated() -> list[type]:
     return sorted(found, key=lambda kind: kind.__qualname__)
 
 
-@pytest.mark.parametrize("kind", stated())
+@loop_over("kind", stated())
 def test_every_class_of_questions_and_answers_has_a_place_in_a_frame(kind: type) -> None:
     assert protocol.class_of(protocol.name_of(kind)) is kind
 
@@ -161,7 +162,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("data", HOSTILE)
+@loop_over("data", HOSTILE)
 def test_what_is_cut_short_or_changed_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidFrame):
         unpack(data)
@@ -172,7 +173,7 @@ def framed(tree: bytes, body: bytes = b"") -> bytes:
     return protocol.HEAD.pack(protocol.MAGIC, protocol.checksum_of(len(tree), whole), len(tree)) + whole
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "tree",
     [
         {"c": ["os:system", {}]},
@@ -203,7 +204,7 @@ def test_what_is_whole_but_hostile_is_refused(tree: Any) -> None:
         unpack(framed(msgpack.packb(tree), bytes(8)))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "tree",
     [
         b"\x81\xa1l" * 50_000,
@@ -223,7 +224,7 @@ def test_a_tree_that_is_none_is_refused(tree: bytes) -> None:
 
 
 def test_odd_is_not_hostile() -> None:
-    """A sentence that lacks its values, a tuple in many tuples, an integer that no machine has."""
+    """A message without its values, deeply nested tuples and an integer beyond 64 bits are valid."""
     assert unpack(framed(msgpack.packb({"w": ["{a}", None, 1, {"m": []}]}))).template == "{a}"
     deep = framed(b"\x91" * 100 + b"\x90")
     assert pack(unpack(deep)) == deep

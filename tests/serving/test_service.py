@@ -1,4 +1,4 @@
-"""The service: who may ask, how much, how long, and what one is told who asks wrongly."""
+"""Tests of the service: permissions, limits on size and time, and errors for invalid requests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from serving import request_headers
 from serving.protocol import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE, pack, unpack
 from serving.queue import Batcher, QueueFull, WorkQueue
 from serving.service import GONE, Service, main
+from tests.support.cases import loop_over
 from tests.support.service import asking
 
 LOCAL = "http://127.0.0.1"
 
 
 class Held(LocalBackend):
-    """One whose traces wait for a gate and count."""
+    """A backend that counts the requests for traces and blocks them until a gate opens."""
 
     def __init__(self) -> None:
         super().__init__(Settings())
@@ -41,7 +42,7 @@ class Held(LocalBackend):
 
 
 class Endless(LocalBackend):
-    """One that computes until it is stopped."""
+    """A backend that computes until it is cancelled."""
 
     def __init__(self) -> None:
         super().__init__(Settings())
@@ -78,7 +79,7 @@ def test_what_is_told_of_models(service: Service) -> None:
     assert (answer.status_code, asked, cards) == (200, ("models",), tuple(service.backend.models()))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("path", "body"),
     [
         (TRACES, b""),
@@ -190,7 +191,7 @@ def test_who_has_gone_leaves_the_line() -> None:
 
     async def run() -> None:
         first = asyncio.create_task(service.line.run(lambda: backend.gate.wait(60)))
-        await asyncio.sleep(0)  # it has the only place
+        await asyncio.sleep(0)  # The first task now occupies the only place.
         messages = iter([{"type": "http.request", "body": body}, {"type": "http.disconnect"}])
 
         async def receive() -> Any:

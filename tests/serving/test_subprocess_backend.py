@@ -1,5 +1,4 @@
-"""A model of the hub is read and run in a process apart: it answers the same, and what breaks that process breaks no
-other."""
+"""Hub models run in a separate process: answers are the same, and a crash affects no other process."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ Here = tuple[FakeHub, Settings, Path]
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
-    """A hub, settings that ask it, and a folder to make models in; the model TINY is downloaded."""
+    """Yield a hub, settings for it, and a folder for models; the model TINY is downloaded."""
     folder = tmp_path_factory.mktemp("apart")
     with serving() as fake:
         settings = Settings(endpoint=fake.endpoint, cache=folder / "cache")
@@ -49,7 +48,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
 
 @pytest.fixture(scope="module")
 def apart(here: Here) -> SubprocessBackend:
-    """One that has a process for TINY once it was asked for something of it."""
+    """Return a backend that starts a process for TINY with its first request."""
     return SubprocessBackend(here[1])
 
 
@@ -61,9 +60,10 @@ def downloaded(here: Here, name: str, folder: Path) -> str:
 
 
 def held_before_the_bound() -> float:
-    """Bytes that the process of TINY had when its bound was set."""
+    """Return the number of bytes that the process of TINY had when its limit was set."""
     (child,) = [one for one in psutil.Process().children() if worker.__name__ in one.cmdline()]
-    return child.rlimit(psutil.RLIMIT_DATA)[0] - process_of_model.ROOM_TO_RUN  # its weights are nothing beside this
+    # The weights are negligible compared to this limit.
+    return child.rlimit(psutil.RLIMIT_DATA)[0] - process_of_model.ROOM_TO_RUN
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_several_questions_at_once_get_their_own_answers(apart: SubprocessBacken
     assert len(apart.processes) == 1
 
 
-# A chain that makes each letter ten to the tenth, and a table of characters that ends the library with an abort.
+# The chain expands each "a" to 10**10 letters; the table of characters makes the library abort.
 CHAIN = {
     "type": "Sequence",
     "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}] * 10,
@@ -121,18 +121,18 @@ def test_a_tokenizer_that_is_a_bomb_ends_its_own_process_alone(here: Here, norma
     stated = folder / "tokenizer.json"
     stated.write_text(json.dumps(json.loads(stated.read_text(encoding="utf-8")) | {"normalizer": normalizer}))
     config = folder / "tokenizer_config.json"
-    kind = {"tokenizer_class": "PreTrainedTokenizerFast"}  # the one that believes the file
+    kind = {"tokenizer_class": "PreTrainedTokenizerFast"}  # This class trusts the file.
     config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | kind))
     name = downloaded(here, f"someone/{folder.name}", folder)
     apart = SubprocessBackend(here[1])
-    for _time in range(times):  # a second question starts another process
+    for _time in range(times):  # The second request starts another process.
         with pytest.raises(UserError, match=f"^{name} ended the process that read it: its files take more memory"):
             apart.trace(TraceRequest(name, "a cat"))
     assert apart.trace(TraceRequest(EMBEDDED, "a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
 
 
 def test_who_does_not_answer_in_time_is_ended(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_of_model, "GRACE", 0.0)  # it is still starting
+    monkeypatch.setattr(process_of_model, "GRACE", 0.0)  # The process is still starting.
     apart = SubprocessBackend(Settings(endpoint=here[1].endpoint, cache=here[1].cache, answer_seconds=0.0))
     with pytest.raises(UserError, match=f"^{TINY} did not answer within 0 seconds, and its process was ended"):
         apart.trace(TraceRequest(TINY, "a cat"))
@@ -142,7 +142,7 @@ def test_who_does_not_answer_in_time_is_ended(here: Here, monkeypatch: pytest.Mo
 
 
 class Told(ModelProcess):
-    """A process's side in the app, without the process: what it is sent is noted, and stops are answered or not."""
+    """A fake of the app's side of a model process; it records messages and answers cancellations or not."""
 
     def __init__(self, stops_at_once: bool) -> None:
         self.name, self.seconds, self.stops_at_once = "tiny", 60.0, stops_at_once
@@ -195,7 +195,7 @@ def test_a_stop_reaches_what_the_process_computes() -> None:
     answering = worker.ModelWorker(Computes(Settings()), out)
     answering.take(3, 1, "a question")
     assert begun.wait(60)
-    answering.take(4, 0, None)  # one that has been answered already
+    answering.take(4, 0, None)  # This request is already answered.
     answering.take(3, 0, None)
     assert done.wait(60)
     number, found = worker.receive(io.BytesIO(out.getvalue()))

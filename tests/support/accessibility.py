@@ -1,4 +1,4 @@
-"""Where a page breaks WCAG 2.2 A or AA, as far as axe-core can tell."""
+"""Accessibility violations (WCAG 2.2 A and AA) of a page, found by axe-core."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-OF_COLOURS = ["color-contrast", "link-in-text-block"]  # those of their rules that another theme can break
+OF_COLOURS = ["color-contrast", "link-in-text-block"]  # A theme can break these rules although another theme passes.
 
 
 @cache
@@ -24,13 +24,14 @@ def _axe() -> str:
 def accessibility(
     page: Page, leave_out: Sequence[str] = (), rules_off: Sequence[str] = (), only: Sequence[str] = ()
 ) -> list[str]:
-    """Where the page breaks WCAG 2.2 A or AA as far as axe-core can tell, a line for each place; shadow trees included.
+    """Return a line for each WCAG 2.2 A or AA violation that axe-core finds, shadow trees included.
 
-    ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
-    ``only`` these rules are looked at, where the others have been on the same page.
+    ``leave_out`` contains CSS selectors and ``rules_off`` ids of rules, for violations that Streamlit causes; give
+    the reason at the call. ``only`` restricts the check to these rules.
     """
     if not page.evaluate("'axe' in window"):
-        page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
+        # This call is exempt from the app's content security policy, which forbids inline scripts.
+        page.evaluate(f"() => {{ {_axe()}; }}")
     options = {
         "runOnly": {"type": "rule", "values": only} if only else {"type": "tag", "values": STANDARDS},
         "rules": {rule: {"enabled": False} for rule in rules_off},

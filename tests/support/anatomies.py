@@ -1,4 +1,4 @@
-"""What the tests know about the architectures' builds, each taken apart once."""
+"""The architectures' builds for tests, each computed a single time."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from inference.tasks.anatomy import Build
 from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, named
 
 LIMIT = 64
-# What the app opens: models that read text, without what another model would have to give them.
+# The app opens models that read text and need no other model's output.
 TEXT = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "decoder", "encoder-decoder")]
 NAMES = [row.name for row in TEXT]
 
 
 @cache
 def built(name: str) -> Build:
-    """The build of an architecture of the table."""
+    """Return the cached build of an architecture of the table."""
     return taken_apart(named(name))
 
 
 def taken_apart(row: Architecture) -> Build:
-    """The build of a row, as the app would have it."""
+    """Dissect the model of a row as the app does."""
     capture.install()
     model = build(row, capture.NAME)
     records = capture.prepare(model)
@@ -31,5 +31,5 @@ def taken_apart(row: Architecture) -> Build:
 
 
 def lengths(build: Build) -> dict[str, int]:
-    """Tokens on either side; unequal."""
+    """Return the number of tokens of each stack; they differ if the model has an encoder and a decoder."""
     return {"encoder": 7, "decoder": 5} if build.kind == "encoder-decoder" else {"encoder": 7, "decoder": 7}

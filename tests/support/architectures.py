@@ -1,6 +1,6 @@
-"""Tiny random models of every architecture that is promised, built from their configurations. No weights are fetched.
+"""Tiny random models of every supported architecture, built from configurations without downloading weights.
 
-Axes are unequal: 2 layers, 3 (or 4) heads, texts of 5 to 9 tokens.
+Axes have unequal lengths: 2 layers, 3 (or 4) heads, texts of 5 to 9 tokens.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from transformers.utils import logging
 
 from inference.record import capture
 
-# Random configurations have special tokens outside their tiny vocabularies, which transformers remarks on each time.
+# Random configurations have special tokens outside their tiny vocabularies, and transformers warns about each.
 logging.set_verbosity_error()
 
 BERT = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32, "vocab_size": 40}
@@ -35,15 +35,18 @@ CLIP_TEXT = {**BERT, "max_position_embeddings": 64, "eos_token_id": 2, "bos_toke
 
 @dataclass(frozen=True)
 class Architecture:
-    """One row of the table. ``kind``: "encoder", "decoder", "encoder-decoder", "cross", "vision", "sound"."""
+    """A row of the table.
+
+    ``kind`` is "encoder", "decoder", "encoder-decoder", "cross", "vision" or "sound".
+    """
 
     name: str
     model_type: str
     kind: str
     config: dict[str, Any] = field(default_factory=dict)
-    pairs: bool = False  # takes segment ids
+    pairs: bool = False  # True if the model takes segment ids.
     seed: int = 0
-    spread: float = 0.25  # of the random weights: large, so that attention is far from uniform
+    spread: float = 0.25  # Standard deviation of the weights' noise; large, so that attention is far from uniform.
 
 
 RECORDED = [
@@ -102,7 +105,7 @@ RECORDED = [
     Architecture("GPT-2 with cross-attention", "gpt2", "cross", {**GPT, "add_cross_attention": True}),
 ]  # fmt: skip
 
-IRREGULAR = [  # recorded as the others are, but two calls or several matrices make the vectors of one head
+IRREGULAR = [  # Recording works as for the others, but two calls or several matrices produce a head's vectors.
     Architecture("DiffLlama", "diffllama", "decoder", GROUPED),
     Architecture(
         "Mistral 4",
@@ -146,7 +149,7 @@ MAPS_ONLY = [
                  {"hidden_size": 24, "num_layers": 2, "num_heads": 3, "vocab_size": 40, "max_position_embeddings": 64,
                   "attention_types": [[["global", "local"], 1]], "window_size": 4, "intermediate_size": 32}),
     Architecture("MPT", "mpt", "decoder", {"d_model": 24, "n_heads": 3, "n_layers": 2, "vocab_size": 40}),
-    # Its decoder hands over queries, keys and values, its encoder does not.
+    # The decoder passes queries, keys and values to the attention function; the encoder does not.
     Architecture("BigBird-Pegasus", "bigbird_pegasus", "encoder-decoder",
                  {**SEQ2SEQ, "attention_type": "original_full"}),
 ]  # fmt: skip
@@ -158,16 +161,20 @@ SPARSE_BIGBIRD = Architecture(
 
 
 def named(name: str) -> Architecture:
-    """The row of that name."""
+    """Return the row of an architecture."""
     return next(row for row in (*EVERY_RECORDED, *MAPS_ONLY) if row.name == name)
 
 
 _BUILT: dict[tuple[str, str], Any] = {}
-TINY = 1_000_000  # parameters of a model that may stay
+TINY = 1_000_000  # Larger models are not cached; in parameters.
 
 
 def build(row: Architecture, implementation: str) -> Any:
-    """The row's model with random weights, the same for every attention implementation; one's own to change."""
+    """Return the row's model with random weights, which are the same for every attention implementation.
+
+    Each call returns a model that the caller may modify. Models of at most ``TINY`` parameters are cached and
+    copied.
+    """
     asked = repr(row), implementation
     if asked not in _BUILT:
         model = _built(row, implementation)
@@ -190,7 +197,10 @@ def _built(row: Architecture, implementation: str) -> Any:
 
 
 def inputs(row: Architecture, lengths: tuple[int, ...] = (7,), side: str = "right") -> dict[str, torch.Tensor]:
-    """A batch of texts of those lengths, padded on that side; pictures or sound where the model reads these."""
+    """Return a batch of texts of these lengths, padded on ``side``.
+
+    Models that read pictures or sound get these instead, in a batch of the same size.
+    """
     noise = torch.Generator().manual_seed(1)
     if row.kind == "vision":
         return {"pixel_values": torch.randn(len(lengths), 3, 12, 12, generator=noise)}
@@ -216,7 +226,7 @@ def _text(row: Architecture, lengths: tuple[int, ...], side: str) -> dict[str, t
     ids = torch.full((len(lengths), width), pad)
     mask = torch.zeros(len(lengths), width, dtype=torch.long)
     for sample, length in enumerate(lengths):
-        # One text does not depend on its neighbours, so that single runs can repeat it.
+        # Each text is independent of its neighbours, so that single runs can repeat it.
         place = slice(0, length) if side == "right" else slice(width - length, width)
         ids[sample, place] = (torch.arange(length) * (5 + sample) + 7) % 33 + 4
         mask[sample, place] = 1

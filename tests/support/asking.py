@@ -1,4 +1,4 @@
-"""A page of the app asked without a browser: its script run by Streamlit's own AppTest, and what it then shows.
+"""Pages of the app, run without a browser by Streamlit's AppTest, and the messages that they show.
 
 page = asked("generate", text="The cat sat")
 press(page, "Next token")
@@ -22,13 +22,13 @@ from inference import LocalBackend
 from tests.support.repository import ROOT
 from ui.run import services
 
-LONGEST = 120  # s that a run may take: the first one imports the libraries, on a busy machine
+LONGEST = 120  # Seconds that a run may take; the first run imports the libraries, on a busy machine.
 SAID = re.compile(r'<p class="headlight-(note|refusal)"[^>]*>(.*?)</p>', re.DOTALL)
 
 
 @contextmanager
 def allowed(root: Path) -> Iterator[LocalBackend]:
-    """The pages' backend while this process may read the models of a folder."""
+    """Yield the pages' backend while this process may read the models of a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_MODEL_FOLDERS", str(root))
         services.get_backend.cache_clear()
@@ -37,56 +37,56 @@ def allowed(root: Path) -> Iterator[LocalBackend]:
 
 
 def asked(file: str, **query: object) -> AppTest:
-    """``pages/<file>.py`` inside the shell, with this in its address, run once."""
+    """Run ``pages/<file>.py`` inside the shell, with ``query`` in its address."""
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.query_params.update({name: str(value) for name, value in query.items()})
     return page.switch_page(f"../../pages/{file}.py").run()
 
 
 def press(page: AppTest, label: str) -> None:
-    """Presses the button of that name; the page has answered then."""
+    """Press the button with this label and wait for the run that follows."""
     (button,) = (button for button in page.button if button.label == label)
     with _its_language(page):
         button.click().run()
 
 
 def choose(page: AppTest, label: str, option: str) -> None:
-    """Chooses an option of the group of buttons of that name; the page has answered then."""
+    """Choose an option of the button group with this label and wait for the run that follows."""
     (group,) = (group for group in page.button_group if group.label == label)
     with _its_language(page):
         group.set_value(option).run()
 
 
 def go(page: AppTest, file: str) -> AppTest:
-    """Opens another page of the app in the same session."""
+    """Open another page of the app in the same session."""
     with _its_language(page):
         return page.switch_page(f"../../pages/{file}.py").run()
 
 
 def _its_language(page: AppTest) -> AbstractContextManager[None]:
-    """AppTest reads the names of options outside of the page's run, where nobody is served."""
+    """Set the page's language, because AppTest reads the names of options outside the page's run."""
     return use_language(str(page.query_params["lang"]) if "lang" in page.query_params else ENGLISH)
 
 
 def notes(page: AppTest, kind: str = "note") -> list[str]:
-    """The sentences that the page says, as text, in their order; ``kind`` "refusal" for what it refuses."""
+    """Return the page's notes (or refusals, by ``kind``) as plain text, in the order of the page."""
     said = [found for element in page.get("html") for found in SAID.findall(element.proto.body)]
     return [html.unescape(re.sub(r"<[^>]+>", "", text)) for name, text in said if name == kind]
 
 
 def says(page: AppTest, words: str) -> None:
-    """Some sentence of the page, a note or a refusal, has these words."""
+    """Assert that a note or a refusal of the page contains these words."""
     said = [*notes(page), *notes(page, "refusal")]
     assert any(words in sentence for sentence in said), said
 
 
 def stands(page: AppTest) -> None:
-    """The page has come to its end, and without an error."""
+    """Assert that the page's script ran to its end without an exception."""
     assert "How to read this" in [expander.label for expander in page.expander]
     assert not page.exception
 
 
 def text_of(page: AppTest) -> str:
-    """What the text box is given to show."""
+    """Return the text that the page passes to its text box."""
     (box,) = (part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_composer")
     return str(json.loads(box.json)["text"])

@@ -1,8 +1,8 @@
-"""What Streamlit's AppTest does anew for each page that is asked, and once for all pages of a server.
+"""Caches for work that Streamlit's AppTest repeats for each page and a server does a single time.
 
-An AppTest reads the metadata of every package that is installed, in search of components, and parses and compiles the
-scripts that it runs. Together that takes most pages longer than their own run, and gives each the same: nothing is
-installed while the tests run, and no script changes.
+An AppTest searches the metadata of every installed package for components, and parses and compiles the scripts
+that it runs. For most pages both together take longer than the run itself. The results are the same for every
+page, because nothing is installed and no script changes while the tests run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streamlit.testing.v1 import local_script_runner
 
 @pytest.fixture(scope="session", autouse=True)
 def once() -> Iterator[None]:
-    """One search for components, and one set of compiled scripts, as in a server."""
+    """Share the search for components and the compiled scripts between all pages, as a server does."""
     scripts = ScriptCache()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))

@@ -1,4 +1,4 @@
-"""A page of the app that stands, is at rest, hears clicks: what a test waits for, never for time."""
+"""Functions that wait until a page of the app is loaded, at rest or ready for clicks, without fixed delays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-PATIENCE = 60_000  # ms that a page may take for anything: on a busy machine the first one waits half of it for torch
+PATIENCE = 60_000  # Milliseconds; on a busy machine the first page waits half of this for torch.
 
 RESTS = """(patience) => new Promise((done, fail) => {
     const mark = document.documentElement;
@@ -25,7 +25,7 @@ RESTS = """(patience) => new Promise((done, fail) => {
 
 
 def visit(page: Page, address: str) -> Page:
-    """Opens an address of the app and waits until its page stands: it has a heading, and is at rest."""
+    """Open an address of the app and wait until its page shows a heading and is at rest."""
     from playwright.sync_api import expect
 
     page.goto(address)
@@ -35,19 +35,25 @@ def visit(page: Page, address: str) -> Page:
 
 
 def rest(page: Page, patience: int = PATIENCE) -> None:
-    """Waits until the page says that it is at rest: its script has ended, what comes late has come, nothing moves. What
-    a test does on the page ends the rest at once, so that after a click this waits for the page's answer."""
+    """Wait until the page is at rest: its script has ended, late parts are shown, and nothing moves.
+
+    Each action of a test ends the rest immediately, so that this function, called after a click, waits for the
+    page's answer.
+    """
     page.evaluate(RESTS, patience)
 
 
 def click(place: Locator) -> None:
-    """Clicks once the page is at rest: what comes late above it would move it away from under the click."""
+    """Click when the page is at rest.
+
+    Parts above ``place`` that appear late would move it away from the click.
+    """
     rest(place.page)
     place.click()
 
 
 def hears_clicks(figure: Locator) -> None:
-    """Waits until a plotly figure on which points are picked hears clicks: it is drawn some frames before that."""
+    """Wait until a plotly figure handles clicks on points, some frames after the figure is drawn."""
     deaf = "it._fullLayout?.clickmode !== 'event+select' || !it._ev?._events?.plotly_click"
     late = f"if (performance.now() > end) throw new Error('The figure did not hear clicks within {PATIENCE} ms.')"
     frame = "await new Promise(requestAnimationFrame)"

@@ -1,24 +1,26 @@
-"""The app in a real browser: fixtures that tests/conftest.py offers. What a test calls stands beside: how it waits in
-atrest.py, how it starts another app in running.py, what axe-core says in accessibility.py.
+"""Fixtures for tests of the app in a real browser, which tests/conftest.py imports.
+
+The functions for tests are in atrest.py (waiting), running.py (further apps) and accessibility.py (axe-core).
 
     def test_a_click_is_kept(page, app_url):
-        visit(page, app_url)                                   # waits until the page stands
+        visit(page, app_url)                                   # waits until the page is loaded and at rest
         page.get_by_role("button", name="Layer 3").click()
-        expect(page).to_have_url(re.compile("layer=3"))        # wait on what is to be seen, never on time
-        click(page.get_by_text("The same as a table"))         # what stands below drawings that are still to come
+        expect(page).to_have_url(re.compile("layer=3"))        # wait for visible results, never for a fixed time
+        click(page.get_by_text("The same as a table"))         # for places below drawings that appear late
 
 Fixtures (those of servers are in apps.py)
-    app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
-    app         the same with .log (a Path), .process, and .models, the folder that it may open models from
-    scripts     a server of the tests' own pages: ``scripts.page("trees", PAGE)`` is the address of one, a script
-    page        a Playwright page without a past. The test fails on a console error, an error in the page, or a request
-                that leaves this machine (which is also refused)
-    problems    what was noticed on this page; ``problems.allow("404")`` for what a test provokes on purpose
-    viewport, colour_scheme     LAPTOP and "light" unless a test says otherwise:
+    app_url     the address of the app, started a single time, offline. Its log is read at the end: a traceback fails
+                the last test
+    app         the app with .log (a Path), .process, and .models, the folder that it may open models from
+    scripts     a server of the tests' own pages: ``scripts.page("trees", PAGE)`` returns the address of a script
+    page        a fresh Playwright page. The test fails on a console error, an error in the page, or a request to
+                another machine (which is also blocked)
+    problems    the problems of this page; ``problems.allow("404")`` allows those that a test causes on purpose
+    viewport, colour_scheme     LAPTOP and "light" by default:
                 @pytest.mark.parametrize("viewport", [PHONE, LAPTOP])
                 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 
-A page that failed its test leaves a picture in tests/out/.
+A page that fails its test leaves a picture in tests/out/.
 """
 
 from __future__ import annotations
@@ -46,9 +48,9 @@ LAPTOP: ViewportSize = {"width": 1280, "height": 800}
 
 Theme = Literal["light", "dark"]
 
-FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
+FAILED = pytest.StashKey[bool]()  # True if the test itself failed; tests/conftest.py sets the value.
 
-# What Chromium would otherwise ask other machines for, and a resolver that knows this machine only.
+# These flags prevent Chromium's own requests to other machines and resolve only this machine's names.
 ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
@@ -61,25 +63,26 @@ ARGUMENTS = [
     "--no-default-browser-check",
     "--no-first-run",
     "--no-proxy-server",
-    # With one process for all pages a visit takes two thirds: Streamlit's scripts are compiled already.
+    # A single process for all pages saves a third of a visit's time, because Streamlit's scripts are already compiled.
     "--renderer-process-limit=1",
-    # A page is left before what compiling its busiest functions costs has come back.
+    # A page is closed before optimised functions have repaid the time of their compilation.
     "--js-flags=--no-opt --no-maglev",
 ]
 HERE = {"localhost", "127.0.0.1", "::1"}
 
 
 def chromium() -> str | None:
-    """The Chromium to start: the one that is named, the system's, or None for Playwright's own.
+    """Return the path of the Chromium to start, or None for Playwright's own.
 
-    The one without a window, where there is one: a visit takes it 30 % less of the processor.
+    The environment variable ``HEADLIGHT_CHROMIUM`` comes first, then the system's headless shell, which needs 30 %
+    less processor time for a visit, then the system's Chromium.
     """
     return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
+    """Yield the Chromium that all tests share."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -92,28 +95,28 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-# Streamlit looks for the file of a button that saves as soon as the button stands, and in vain when the page has been
-# drawn again by then. No reader sees that; that files can be saved is seen by the tests that save them.
+# Streamlit requests the file of a download button when the button appears, and fails if the page has been drawn again
+# by then. No reader sees this failure; other tests check that files can be saved.
 TOO_LATE = r"404 \(Not Found\) \(http://[^/]+/media/[0-9a-f]+\.\w+\)|Download Button source error - 404"
 
 
 @dataclass
 class Problems:
-    """What a page should not have done, a sentence each, in order."""
+    """The errors and the requests to other machines on a page, a sentence each, in order."""
 
     noticed: list[str] = field(default_factory=list)
     allowed: list[str] = field(default_factory=lambda: [TOO_LATE])
 
     def allow(self, pattern: str) -> None:
-        """Problems that match a regular expression are expected in this test."""
+        """Allow problems that match a regular expression in this test."""
         self.allowed.append(pattern)
 
     def left(self) -> list[str]:
-        """The problems that nobody expected."""
+        """Return the problems that the test does not allow."""
         return [said for said in self.noticed if not any(re.search(pattern, said) for pattern in self.allowed)]
 
     def watch(self, page: Page) -> None:
-        """Notices what happens on a page from now on."""
+        """Record the problems of a page from now on."""
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.noticed.append(f"error in the page: {error}"))
         page.on("request", lambda request: self._address(request.url))
@@ -129,7 +132,7 @@ class Problems:
 
 
 def stays(url: str) -> bool:
-    """Whether an address is answered by this machine.
+    """Return True if an address needs no other machine.
 
     >>> [stays(url) for url in ("http://127.0.0.1:8501/a", "data:,x", "blob:null/1", "https://example.org/", "//x.org")]
     [True, True, True, False, False]
@@ -140,28 +143,30 @@ def stays(url: str) -> bool:
 
 @pytest.fixture
 def viewport() -> ViewportSize:
-    """The size of the page; parametrise it to ask for others."""
+    """Return the size of the page; parametrise it for other sizes."""
     return LAPTOP
 
 
 @pytest.fixture
 def colour_scheme() -> Theme:
-    """What the reader's system prefers; parametrise it to ask for "dark"."""
+    """Return the colour scheme that the reader's system prefers; parametrise it for "dark"."""
     return "light"
 
 
 @pytest.fixture
 def problems() -> Problems:
-    """What is noticed on this test's page."""
+    """Return the record of problems for this test's page."""
     return Problems()
 
 
 class Windows:
-    """The browser's window, as it were, and another in time: the one process that draws its pages keeps much of those
-    that it has closed, 1.6 GB after some 160. Not too soon: each window fetches all of Streamlit's scripts anew.
+    """The browser's current window, replaced after ``ENOUGH`` pages.
+
+    The process that draws the pages keeps much of the memory of closed pages, 1.6 GB after some 160. Each new
+    window fetches all of Streamlit's scripts again, so that a smaller limit costs time.
     """
 
-    ENOUGH = 80  # pages; a file's tests all open theirs in one window
+    ENOUGH = 80  # A file's tests open all their pages in the same window, so that a window may have more pages.
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
@@ -169,18 +174,18 @@ class Windows:
         self._pages = 0
 
     def current(self) -> BrowserContext:
-        """The window for a file's tests, once those of the file before are through."""
+        """Return the window for a file's tests; replace the window first if it has had enough pages."""
         if self._open is not None and self._pages >= self.ENOUGH:
             self.close()
         if self._open is None:
             self._open = self._browser.new_context(locale="en-GB", service_workers="block")
             self._open.set_default_timeout(PATIENCE)
             self._open.on("page", self._count)
-            self._open.new_page()  # keeps the process
+            self._open.new_page()  # An open page keeps the process alive.
         return self._open
 
     def close(self) -> None:
-        """The window goes, and what it has kept with it."""
+        """Close the window and release its memory."""
         if self._open is not None:
             self._open.close()
         self._open, self._pages = None, 0
@@ -191,7 +196,7 @@ class Windows:
 
 @pytest.fixture(scope="session")
 def windows(browser: Browser) -> Iterator[Windows]:
-    """The one window, or the next."""
+    """Yield the source of windows that all tests share."""
     made = Windows(browser)
     yield made
     made.close()
@@ -199,7 +204,7 @@ def windows(browser: Browser) -> Iterator[Windows]:
 
 @pytest.fixture(scope="module")
 def profile(windows: Windows) -> Iterator[BrowserContext]:
-    """The window that a file's tests open their pages in, with what links have opened closed in the end."""
+    """Yield the window for a file's tests; at the end close the pages that links have opened."""
     window = windows.current()
     yield window
     for left in window.pages[1:]:
@@ -214,7 +219,7 @@ def page(
     viewport: ViewportSize,
     colour_scheme: Theme,
 ) -> Iterator[Page]:
-    """A page without a past. Fails the test for what ``problems`` noticed and nobody allowed."""
+    """Yield a fresh page; fail the test if ``problems`` contains problems that the test does not allow."""
     opened = profile.new_page()
     opened.set_viewport_size(viewport)
     opened.emulate_media(color_scheme=colour_scheme)
@@ -227,8 +232,9 @@ def page(
 
 
 def forget(page: Page) -> None:
-    """Closes a page, and with it what the browser has kept of it: cookies, what scripts store. Files stay that are
-    named by their content (Streamlit's scripts, traces), till the window is closed.
+    """Close a page and delete its data in the browser: cookies and the storage of scripts.
+
+    Files that are named by their content (Streamlit's scripts, traces) stay until the window is closed.
     """
     parts = urlsplit(page.url)
     session = page.context.new_cdp_session(page)
@@ -241,6 +247,6 @@ def forget(page: Page) -> None:
 
 
 def keep(page: Page, name: str) -> None:
-    """A picture of the page in tests/out/."""
+    """Save a picture of the page in tests/out/."""
     OUT.mkdir(exist_ok=True)
     page.screenshot(path=OUT / f"{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-')}.png")

@@ -1,4 +1,4 @@
-"""Chinese as people write it: sentences of the labelled sets that come with the app."""
+"""Real Chinese sentences from the labelled data sets that come with the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ EACH = 250
 
 @cache
 def sentences() -> tuple[str, ...]:
-    """Five hundred: half of news, half of an encyclopaedia, with Latin words, numbers and rare characters in them."""
+    """Return 500 sentences, half from news and half from an encyclopaedia.
+
+    They contain Latin words, numbers and rare characters.
+    """
     news = ready_sets.unpack(BY_ID["sib-200-zh"].path.read_bytes())[0][:EACH]
     articles = ready_sets.unpack(BY_ID["uner-zh"].path.read_bytes())[0][:EACH]
     return (

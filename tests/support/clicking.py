@@ -1,6 +1,7 @@
-"""Clicks in the microscope of a page that AppTest runs: told as a browser tells them, without a run.
+"""Clicks in the microscope of a page that AppTest runs, sent to the route as a browser sends them.
 
-Fixtures, to be imported: ``clicks`` asks the route, ``written`` has the addresses that were sent to browsers.
+Import the fixtures: ``clicks`` is a client of the route, ``written`` records the addresses that were sent to
+browsers.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from ui.state.selection_token import SelectionToken
 
 @pytest.fixture
 def clicks() -> TestClient:
-    """Who asks the route, behind the guard that all routes stand behind."""
+    """Return a client of the route behind the guard of all routes."""
     return TestClient(Starlette(routes=selection_tokens.routes(), middleware=[Middleware(Guard)]), "http://localhost")
 
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
-    """Addresses that were sent to browsers; AppTest has none."""
+    """Return the list of addresses that were sent to browsers, because AppTest has no address bar."""
     found: list[dict[str, str]] = []
 
     def write(slip: SelectionToken) -> bool:
@@ -41,14 +42,14 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 
 
 def picture(page: AppTest) -> dict[str, Any]:
-    """What the microscope is given."""
+    """Return the data that the page passes to the microscope."""
     (part,) = (p.proto for p in page.get("bidi_component") if p.proto.component_name.startswith("headlight_explore"))
     found: dict[str, Any] = json.loads(part.json)
     return found
 
 
 def keep(asking: TestClient, page: AppTest, **patch: object) -> int:
-    """A click that changes these; the answer's status."""
+    """Send a click that changes the selection by ``patch``; return the status of the answer."""
     shown = picture(page)
     said = {"slip": shown["slip"]["token"], "selection": {**shown["selection"], **patch}}
     return asking.post(ADDRESS, json=said).status_code
@@ -59,12 +60,12 @@ def address(page: AppTest) -> dict[str, str]:
 
 
 def follow(page: AppTest, query: dict[str, str]) -> None:
-    """The browser's address is this when it asks next."""
+    """Set the address that the browser will send with its next request."""
     page.query_params.clear()
     page.query_params.update(query)
 
 
 def leave(page: AppTest, file: str) -> None:
-    """Opens another page as a browser does, which takes nothing of the address along."""
+    """Open another page as a browser does, without the parameters of the address."""
     follow(page, {})
     go(page, file)

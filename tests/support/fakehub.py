@@ -1,6 +1,6 @@
-"""A hub on the loopback: as much of its HTTP behaviour as downloads need, and the ways in which it fails.
+"""A fake Hugging Face hub on the loopback interface, with the HTTP behaviour that downloads need and its failures.
 
-Repositories are plain dictionaries of file contents, so a test sees at a glance what the hub has.
+Repositories are plain dictionaries of file contents, so that each test shows the hub's contents.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from pathlib import Path
 from typing import Any
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-LARGE = 100_000  # bytes from which a file is stored with its SHA-256, as the real hub does from 10 MB
+LARGE = 100_000  # Bytes from which a file is stored with its SHA-256, as the real hub does from 10 MB.
 
 
 @dataclass
 class FakeHub:
-    """Repositories by id, ids that are gated, and what was asked: (method, path, Range header)."""
+    """Repositories by id, ids of gated repositories, and the requests: (method, path, Range header)."""
 
     repositories: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)
-    converted: dict[str, int] = field(default_factory=dict)  # number of the robot's pull request with safetensors
+    converted: dict[str, int] = field(default_factory=dict)  # Pull request of the robot, by repository.
     endpoint: str = ""
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
-    pause: float = 0.0  # seconds between blocks of a file
-    cut_after: int | None = None  # bytes of a large file after which the connection is cut, once
-    silent_after: int | None = None  # bytes of a large file after which nothing comes, while the connection stays
-    status: int | None = None  # answers everything with this error
-    rotten: bool = False  # large files arrive with one byte changed
-    lie: int = 0  # bytes by which large files are announced longer than they are
+    pause: float = 0.0  # Seconds between blocks of a large file.
+    cut_after: int | None = None  # Bytes of a large file after which the connection is cut, a single time.
+    silent_after: int | None = None  # Bytes of a large file after which the hub sends nothing but keeps the connection.
+    status: int | None = None  # Status of every answer, for errors.
+    rotten: bool = False  # True if large files arrive with a changed byte.
+    lie: int = 0  # Bytes by which the announced size of large files exceeds their real size.
 
     def add(self, name: str, folder: Path) -> None:
-        """Puts a folder's files into a repository."""
+        """Copy a folder's files into a repository."""
         self.repositories[name] = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
 
     def ranges(self) -> list[str]:
-        """The Range headers that were sent."""
+        """Return the Range headers of the GET requests."""
         return [header for method, _, header in self.asked if method == "GET" and header]
 
 
 def digest(content: bytes) -> str:
-    """A file's ETag: SHA-256 for large files, git's own hash for small ones."""
+    """Return a file's ETag: SHA-256 for large files, git's blob hash for small files."""
     if len(content) >= LARGE:
         return hashlib.sha256(content).hexdigest()
     return hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
@@ -55,7 +55,7 @@ def digest(content: bytes) -> str:
 
 @contextmanager
 def serving(**changes: Any) -> Iterator[FakeHub]:
-    """A running hub; ``endpoint`` is its address."""
+    """Run a hub; ``endpoint`` is its address."""
     hub = FakeHub(**changes)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
     server.daemon_threads = True
@@ -73,7 +73,10 @@ def serving(**changes: Any) -> Iterator[FakeHub]:
 
 @contextmanager
 def online() -> Iterator[None]:
-    """Lets huggingface_hub ask: the tests run with HF_HUB_OFFLINE, which it reads once, when it is imported."""
+    """Let huggingface_hub send requests.
+
+    The tests run with ``HF_HUB_OFFLINE``, which the library reads a single time, at its import.
+    """
     from huggingface_hub import constants
 
     before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, False
@@ -94,7 +97,7 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
             self._answer(body=False)
 
         def log_message(self, *_: object) -> None:
-            """Quiet."""
+            """Log nothing."""
 
         def _answer(self, body: bool) -> None:
             path = self.path.split("?")[0]
@@ -120,7 +123,7 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
 
         def _known(self, name: str, revision: str | None) -> bool:
             if name not in hub.repositories:
-                self._error(401, "RepoNotFound")  # the real hub does not say which names are private
+                self._error(401, "RepoNotFound")  # The real hub does not reveal the names of private repositories.
                 return False
             if revision not in (None, "main", COMMIT):
                 self._error(404, "RevisionNotFound")
@@ -173,14 +176,14 @@ def _handler(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
                     self.connection.close()
                     return
                 if large and hub.silent_after is not None and at >= hub.silent_after:
-                    self.rfile.read(1)  # until the other side has enough
+                    self.rfile.read(1)  # This blocks until the client disconnects.
                     self.close_connection = True
                     return
                 try:
                     self.wfile.write(content[at : at + 65536])
                     self.wfile.flush()
                 except OSError:
-                    return  # the other side stopped reading
+                    return  # The client has closed the connection.
                 time.sleep(hub.pause if large else 0)
 
     return Handler
@@ -196,7 +199,7 @@ def _entry(file: str, content: bytes, lie: int) -> dict[str, Any]:
 
 
 def _conversions(number: int | None) -> list[dict[str, Any]]:
-    """What the robot offers, after what somebody else does under the same title."""
+    """Return the robot's pull request after another author's pull request with the same title."""
     title = "Adding `safetensors` variant of this model"
     common = {"title": title, "status": "open", "isPullRequest": True, "createdAt": "2024-01-01T00:00:00.000Z"}
     common["repo"] = {"name": "someone/pickled", "type": "model"}

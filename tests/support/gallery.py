@@ -1,6 +1,7 @@
-"""One example of every figure and sheet, small and fixed: what `make gallery` shows and the goldens keep.
+"""A small, fixed example of every figure and matrix sheet, for `make gallery` and the goldens.
 
-A figure is called once here, in its own colours. Axes are unequal, and one name in each looks like markup.
+Each figure is called a single time here, in its own colours. Axes have unequal lengths, and a name in most
+examples looks like markup.
 """
 
 from __future__ import annotations
@@ -63,45 +64,45 @@ from viz.matrix_specs import heads, step_by_step
 Example = Callable[[Theme], go.Figure]
 WORDS = ("The", "<b>cat</b>", "did", "not", "cross")
 LENGTHS = np.array([1.0, 10.0, 100.0, 1000.0])
-CHOSEN = (1, 2)  # layer, head
+CHOSEN = (1, 2)  # Layer and head.
 
 
 def sizes(*shape: int, seed: int = 0) -> Any:
-    """Numbers between 0 and 1; for figures of single and of double precision."""
+    """Return numbers between 0 and 1, float32, typed for figures of either precision."""
     return np.random.default_rng(seed).uniform(size=shape).astype(np.float32)
 
 
 def rows(*shape: int, seed: int = 0) -> FloatArray:
-    """Weights: the last axis sums to one."""
+    """Return attention weights: the last axis sums to 1."""
     found = sizes(*shape, seed=seed)
     weights: FloatArray = found / found.sum(axis=-1, keepdims=True)
     return weights
 
 
 def spaced(start: float, stop: float, count: int) -> Any:
-    """Evenly spaced numbers."""
+    """Return evenly spaced numbers."""
     return np.linspace(start, stop, count)
 
 
 def marked_heads(theme: Theme) -> go.Figure:
-    """A map of heads on which some are marked."""
+    """Draw a map of heads with marks on two heads."""
     figure = head_map(sizes(2, 3) - 0.5, theme, "Effect of each head", "logits", diverging=True)
     mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme)
     return figure
 
 
 def named_points(axes: int) -> Example:
-    """Points in two or three dimensions."""
+    """Return an example that draws points in two or three dimensions."""
     names = [f"axis {at}" for at in range(axes)]
     return lambda theme: scatter(sizes(5, axes), WORDS, names, theme, "Vectors as points", marked=1, pale=[3])
 
 
 def ranked() -> list[list[str]]:
-    """The likeliest pieces after each of three layers."""
+    """Return the top tokens after each of four layers."""
     return [["he", "<i>", "it"], ["it", "he", "she"], ["it", "he", "the"], ["it", "he", "that"]]
 
 
-BY_LAYER = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
+BY_LAYER = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # Axes: (layer, head).
 TURNING = RotarySet("local", np.cos(np.linspace(0, 3, 9)), np.linspace(1, 0.2, 9))
 ROLES = [["previous", "", "first"], ["separator", "broad", "repeat"]]
 RELATIONS = [["", "det", "obj"], ["", "", "<i>long</i>"]]

@@ -1,4 +1,4 @@
-"""All examples in one HTML page, light beside dark, what has changed first."""
+"""An HTML page of all examples in light and dark colours, with changed examples first."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ for (const { id, data } of places) {
 
 
 def page(told: Sequence[tuple[str, str]]) -> str:
-    """The page. ``told`` names figures that differ from their goldens, each with what differs; they come first."""
+    """Return the page as HTML.
+
+    ``told`` contains the names of examples that differ from their goldens, each with its differences; they come
+    first.
+    """
     first = dict(told)
     names = sorted([*(f"figures-{name}" for name in FIGURES), *(f"sheets-{name}" for name in SHEETS)])
     order = sorted(names, key=lambda name: name not in first)

@@ -1,4 +1,4 @@
-"""Tiny decoders that go on with texts, for the browser tests of the Generate page."""
+"""Tiny causal language models for the browser tests of the Generate page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.tinymodels import byte_level, save
 
 @pytest.fixture(scope="session")
 def writer(served: Served) -> Served:
-    """The app with the models "gpt2", "llama" (its heads share keys) and "deep"."""
+    """Return the app with the models "gpt2", "llama" (grouped-query attention) and "deep"."""
     root = served.place("writers")
     for name in ("gpt2", "llama"):
         save(root / name, name)
@@ -22,7 +22,7 @@ def writer(served: Served) -> Served:
 
 
 def deep(folder: Path) -> None:
-    """A model that takes a while for every token, and never ends a text."""
+    """Save a model that needs some time for each token and never predicts the end of the text."""
     import torch
     import transformers as t
 

@@ -1,7 +1,7 @@
-"""Figures as numbers that can be kept and compared: goldens, a file each in tests/viz/goldens/.
+"""Goldens: expected figures as numbers, a file each in tests/viz/goldens/.
 
-A golden is what is drawn on a light page, and where a dark page differs, as JSON. Numbers have five digits, so that
-another machine's last bit is no change; a picture's pixels would be.
+A golden contains the drawing on a light page as JSON, and the differences on a dark page. Numbers have five
+digits, so that rounding differences between machines cause no changes, as they would in pixels.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from viz.figures.theme import DARK, LIGHT
 
 FOLDER = ROOT / "tests" / "viz" / "goldens"
 DIGITS = 5
-Plain = Any  # what JSON holds
-NOTHING = "nothing"  # in a change: there was, or is, none
+Plain = Any  # Any value that JSON can represent.
+NOTHING = "nothing"  # In a change, this marks a missing value.
 
 
 def names() -> list[str]:
-    """What every example's golden is called: the file's name without its ending."""
+    """Return the name of every example's golden, which is the file's name without its ending."""
     return [*(f"figures-{name}" for name in FIGURES), *(f"sheets-{name}" for name in SHEETS)]
 
 
 def draw(name: str) -> Plain:
-    """An example as its golden would be."""
+    """Draw an example in the form of its golden."""
     kind, _, example = name.partition("-")
     return _figure(example) if kind == "figures" else _sheets(example)
 
 
 def drawn() -> dict[str, Plain]:
-    """Every example as its golden would be, by its name."""
+    """Draw every example in the form of its golden, by name."""
     return {name: draw(name) for name in names()}
 
 
 def kept() -> dict[str, Plain]:
-    """Every golden there is."""
+    """Load all goldens from their files, by name."""
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))}
 
 
 def write(goldens: dict[str, Plain]) -> None:
-    """Make the goldens these and no other."""
+    """Write these goldens and delete all others."""
     FOLDER.mkdir(exist_ok=True)
     for file in FOLDER.glob("*.json"):
         if file.stem not in goldens:
@@ -58,7 +58,7 @@ def write(goldens: dict[str, Plain]) -> None:
 
 
 def changes(old: Plain, new: Plain, place: str = "") -> Iterator[tuple[str, Plain, Plain]]:
-    """(place, old, new) of everything that differs.
+    """Yield (place, old, new) for every difference.
 
     >>> list(changes({"a": [1, 2]}, {"a": [1, 3], "b": 0}))
     [('a.1', 2, 3), ('b', 'nothing', 0)]
@@ -83,7 +83,7 @@ def _sheets(name: str) -> Plain:
 
 
 def _plain(value: Plain) -> Plain:
-    """Arrays as lists, numbers with DIGITS digits."""
+    """Convert arrays to lists and round numbers to ``DIGITS`` digits."""
     if isinstance(value, dict) and value.keys() >= {"bdata", "dtype"}:
         array = np.frombuffer(base64.b64decode(value["bdata"]), np.dtype(value["dtype"]))
         shape = [int(size) for size in str(value.get("shape", array.size)).split(",")]

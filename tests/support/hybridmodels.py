@@ -1,4 +1,4 @@
-"""A tiny model folder with attention in layers 1 and 3 of 4 only."""
+"""A tiny model folder with attention only in layers 1 and 3 of 4."""
 
 from __future__ import annotations
 

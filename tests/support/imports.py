@@ -1,4 +1,4 @@
-"""Imports between modules: each source is parsed once, however many checks of the house read it."""
+"""Imports between modules. Each source is parsed a single time for all checks of the tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.repository import files
 
 Graph = Mapping[str, frozenset[str]]
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of a statement that hold statements
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # These fields of a statement contain statements.
 
 
 @cache
@@ -21,7 +21,7 @@ def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
     ['import a', 'from b import c']
     """
     waiting: list[ast.AST] = [ast.parse(source)]
-    for node in waiting:  # statements only: most of a module is expressions, and none of them imports
+    for node in waiting:  # Only statements: expressions, most of a module, contain no imports.
         waiting.extend(inner for block in BLOCKS for inner in getattr(node, block, ()))
     return tuple(node for node in waiting if isinstance(node, ast.Import | ast.ImportFrom))
 
@@ -36,7 +36,10 @@ def module_of(file: Path) -> str:
 
 
 def imported_modules(source: str, modules: frozenset[str]) -> Iterator[str]:
-    """Yield the modules of the tree that a source imports; ``from a import b`` yields ``a.b`` if that is a module."""
+    """Yield the modules of the tree that a source imports.
+
+    ``from a import b`` yields ``a.b`` if that is a module, else ``a``.
+    """
     for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)

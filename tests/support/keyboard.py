@@ -1,4 +1,4 @@
-"""A visitor without a mouse: goes from part to part with Tab alone, until what was looked for has the focus."""
+"""Keyboard navigation of a page with the Tab key."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.atrest import PATIENCE, rest
 
-MOST = 250  # presses: a page has fewer places to stop at, a table's columns among them
-AT_ONCE = 20  # presses between two looks, since to look costs more than to press
-# Whether the part has the focus; if not, the page does not hear Tab from when it has till it is asked again. A table
-# hands its focus on to the cell that is chosen, which is within it, a moment later.
+MOST = 250  # Key presses; a page has fewer focusable elements, a table's columns included.
+AT_ONCE = 20  # Key presses between two checks, because a check costs more than a press.
+# Return true if the element has the focus. If not, ignore Tab from the moment it gets the focus until the next call. A
+# table passes its focus to the selected cell, which it contains, a moment later.
 REACHED = """(there) => {
     const focused = () => there.contains(there.getRootNode().activeElement);
     window.tabbing?.abort();
@@ -26,7 +26,7 @@ REACHED = """(there) => {
 
 
 def tab_to(page: Page, there: Locator, key: str = "Tab") -> None:
-    """Press Tab (Shift+Tab leads back) until ``there`` has the focus; fails where it is not reached."""
+    """Press Tab (or Shift+Tab, to go back) until ``there`` has the focus; fail if it is not reached."""
     expect(there).to_be_visible(timeout=PATIENCE)
     rest(page)
     for _ in range(0, MOST, AT_ONCE):

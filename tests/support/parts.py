@@ -1,7 +1,7 @@
-"""The tests come in three parts, the quickest first: quick ones, those marked slow, and those with a browser.
+"""Three parts of the tests in order of speed: quick tests, tests marked slow, and tests with a browser.
 
-``make test`` runs all of them, ``make test-fast`` the first part. Who runs them on several cores (pytest-xdist) gives
-each process whole files, or what a part has of a file, in that order: a fixture that serves a file is made once.
+``make test`` runs all parts, ``make test-fast`` the first. With several processes (pytest-xdist), each process
+receives all of a file's tests in a part together and in order, so that a file's fixtures are set up a single time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 BROWSER = Path(__file__).parents[1] / "browser"
-PARTS = ("", "slow", "browser")  # the mark of each
-# Seconds that a file's tests take, each, where that is far from two: a long one must not begin when the rest has ended.
+PARTS = ("", "slow", "browser")  # Each part has a mark.
+# Seconds per test of a file, if far from two: a long file must not start when the others have ended.
 EACH = {
     **dict.fromkeys(["test_pages.py", "test_restart.py"], 20),
     **dict.fromkeys(["test_base_path.py", "test_teach.py"], 12),
@@ -31,21 +31,23 @@ EACH = {
 }
 
 
-@cache  # of some thousand tests in some hundred files
+@cache  # Some thousand tests are in some hundred files.
 def in_browser(file: Path) -> bool:
-    """Whether all of a file's tests need a browser."""
+    """Return True if all of a file's tests need a browser."""
     return file.is_relative_to(BROWSER)
 
 
 def part(item: pytest.Item) -> str:
-    """The mark of the part that a test belongs to: what needs a browser is none of the others'."""
+    """Return the mark of a test's part. Tests with a browser belong to no other part."""
     if in_browser(item.path) or "browser" in getattr(item, "fixturenames", ()):
         return "browser"
     return "slow" if item.get_closest_marker("slow") else ""
 
 
 def scopes(names: Sequence[str]) -> dict[str, str]:
-    """What is run in one process: neighbours from one file have the same number.
+    """Return a group number for each test.
+
+    Consecutive tests of the same file have the same number and run in the same process.
 
     >>> scopes(["a.py::one", "a.py::two", "b.py::one", "a.py::slow"])
     {'a.py::one': '0', 'a.py::two': '0', 'b.py::one': '1', 'a.py::slow': '2'}
@@ -55,10 +57,10 @@ def scopes(names: Sequence[str]) -> dict[str, str]:
 
 
 class InOrder(LoadScopeScheduling):  # type: ignore[misc]
-    """Hands the tests out in their order, neighbours from one file together."""
+    """A scheduler that distributes tests in their order, with consecutive tests of a file together."""
 
     def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
-        """What a process has found, the same in each."""
+        """Compute the scopes from a process's collection, which is the same in every process."""
         super().add_node_collection(node, collection)
         self._scopes = scopes(collection)
 
@@ -69,10 +71,13 @@ class InOrder(LoadScopeScheduling):  # type: ignore[misc]
 class Parts:
     """The plugin that tests/conftest.py registers."""
 
-    @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+    @pytest.hookimpl(tryfirst=True)  # The marks must be set before pytest selects tests by them.
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Each test gets the mark of its part, and the parts come in order; of the files with a browser those that
-        take longest come first, so that in the end no process waits long for another's last file."""
+        """Mark the tests with a browser and sort all tests by part.
+
+        The browser files that take longest come first, so that at the end no process waits long for another's last
+        file.
+        """
         parts = {item: part(item) for item in items}
         long = Counter[Path]()
         for item in items:
@@ -83,6 +88,9 @@ class Parts:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> InOrder:
-        """The order is ours, not that of the largest files first, in which browser tests would stand among others."""
+        """Return a scheduler that keeps the tests' order.
+
+        The default starts with the largest files, which would mix browser tests with others.
+        """
         config.option.loadscopereorder = False
         return InOrder(config, log)

@@ -1,4 +1,4 @@
-"""A training that is asked to stop, as a terminal or a machine that goes down would ask."""
+"""Signals that stop a training run, as a terminal or a shutdown would send them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from training import loop
 
 
 def stopping(monkeypatch: pytest.MonkeyPatch, which: signal.Signals) -> list[int]:
-    """Steps, to be filled in, before each of which the process sends that signal to itself, once."""
+    """Return an empty list for steps; before each step in it the process sends itself the signal once."""
     at: list[int] = []
     plain = loop.step
 

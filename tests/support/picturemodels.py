@@ -1,6 +1,6 @@
-"""Tiny models that read pictures, of every family that is promised, saved with a processor as transformers saves them.
+"""Tiny vision models of every supported family, saved with an image processor in transformers' format.
 
-Axes are unequal: 2 layers, 3 heads, and pictures of rows ≠ columns.
+Axes have unequal lengths: 2 layers, 3 heads, and pictures with rows ≠ columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attention.pictures import Picture
 from tests.support.architectures import CLIP_TEXT, VISION, Architecture, build
 from tests.support.tinymodels import wordpiece
 
-SIDE, PATCH = 24, 4  # of what the tiny models were made for, in pixels
+SIDE, PATCH = 24, 4  # Size of pictures and patches of the tiny models, in pixels.
 
 
 def _vision(**changes: Any) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def _vision(**changes: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Sight:
-    """One row of the table: a family, its leading tokens, and its processor's settings."""
+    """A row of the table: a family, its leading tokens, and its processor's settings."""
 
     name: str
     model_type: str
@@ -36,12 +36,12 @@ class Sight:
 
     @property
     def both(self) -> bool:
-        """Whether it reads texts too."""
+        """Return True if the model reads texts too."""
         return "text_config" in self.config
 
     @property
     def architecture(self) -> Architecture:
-        """The same as the other tables have it."""
+        """Return the row in the format of the table of architectures."""
         return Architecture(self.name, self.model_type, "vision", self.config, spread=self.spread)
 
 
@@ -50,8 +50,8 @@ def _settings(kind: str, **changes: Any) -> dict[str, Any]:
 
 
 SQUARE = {"height": SIDE, "width": SIDE}
-CROPPED = {"size": {"shortest_edge": SIDE}, "crop_size": SQUARE}  # resized by the shorter side, its middle cut out
-SMALLER = {"size": {"shortest_edge": 32}, "crop_size": {"height": 28, "width": 28}}  # as DINOv2's, another than its own
+CROPPED = {"size": {"shortest_edge": SIDE}, "crop_size": SQUARE}  # Resize by the shorter side, then crop the centre.
+SMALLER = {"size": {"shortest_edge": 32}, "crop_size": {"height": 28, "width": 28}}  # Not the model's own size.
 TWO = {"text_config": CLIP_TEXT, "vision_config": _vision(), "projection_dim": 10}
 REGISTERS = ("[register 1]", "[register 2]")
 CLS = "[CLS]"
@@ -77,12 +77,12 @@ SIGHTS = [
 
 
 def sight(name: str) -> Sight:
-    """The row of that name."""
+    """Return the row of a family."""
     return next(row for row in SIGHTS if row.name == name)
 
 
 def save(row: Sight, folder: Path) -> Path:
-    """The row's model with random weights, its processor, and a tokenizer where it reads texts."""
+    """Save the row's model with random weights, its processor, and a tokenizer if the model reads texts."""
     folder.mkdir(parents=True, exist_ok=True)
     build(row.architecture, "eager").save_pretrained(folder)
     (folder / "preprocessor_config.json").write_text(json.dumps(row.processor))
@@ -92,7 +92,10 @@ def save(row: Sight, folder: Path) -> Path:
 
 
 def save_judge(row: Sight, folder: Path, names: dict[int, str]) -> Path:
-    """The row's model with a head that tells these classes, with random weights, and its processor."""
+    """Save the row's model with a classification head for these classes, and its processor.
+
+    The weights are random.
+    """
     import torch
     import transformers
 
@@ -108,13 +111,13 @@ def save_judge(row: Sight, folder: Path, names: dict[int, str]) -> Path:
 
 
 def picture(rows: int = 30, columns: int = 50, seed: int = 3) -> Picture:
-    """Noise of a size."""
+    """Return a picture of random noise."""
     pixels = np.random.default_rng(seed).integers(0, 256, (rows, columns, 3), dtype=np.uint8)
     return Picture(pixels)
 
 
 def gradient(rows: int, columns: int) -> Picture:
-    """A picture whose red says how far right a pixel is, and whose green how far down, in 255ths."""
+    """Return a picture whose red encodes the column and whose green encodes the row, as fractions of 255."""
     across = np.broadcast_to((np.arange(columns) + 0.5) / columns, (rows, columns))
     down = np.broadcast_to(((np.arange(rows) + 0.5) / rows)[:, None], (rows, columns))
     pixels = np.stack([across, down, np.full((rows, columns), 0.5)], axis=-1)

@@ -1,4 +1,4 @@
-"""Tiny random models of the ways to hold positions, in folders, their weights large enough for attention to differ."""
+"""Tiny random models for each kind of position encoding, with weights large enough for attention to differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ WIDE = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3, "in
 
 
 def save(folder: Path, kind: str) -> Path:
-    """bert, roberta, t5, marian, gpt2 or llama as tinymodels has them; distilbert, modernbert, windowed or bloom."""
+    """Save a model of a kind from tinymodels (bert, roberta, t5, marian, gpt2 or llama), or of another kind.
+
+    The other kinds are distilbert, modernbert, windowed (a ModernBERT with short windows) and bloom.
+    """
     if kind == "distilbert":
         tinymodels.wordpiece(folder)
         sizes = {"dim": 24, "n_layers": 2, "n_heads": 3, "hidden_dim": 20, "max_position_embeddings": 40}
@@ -42,6 +45,6 @@ def _spread(model: Any, width: float) -> Any:
     noise = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if not name.endswith("embed_positions.weight"):  # Marian's are sines, and no more learned than pi
+            if not name.endswith("embed_positions.weight"):  # Marian's positions are fixed sinusoids.
                 parameter.add_(torch.randn(parameter.shape, generator=noise) * width)
     return model

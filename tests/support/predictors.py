@@ -1,4 +1,4 @@
-"""A tiny BERT that has both heads, for the browser tests of the pages that predict."""
+"""A tiny BERT with both pre-training heads, for the browser tests of the pages that predict."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from inference import LocalBackend
 from tests.support.serving import Served
 from tests.support.tinyheads import save
 
-BARE = "all-MiniLM-L6-v2"  # a model without either head
+BARE = "all-MiniLM-L6-v2"  # This model has neither head.
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """Where the app answers, its tiny model, and a backend that opens the same."""
+    """The app's address, its tiny model, and a backend that opens the same model."""
 
     url: str
     model: str
@@ -24,6 +24,6 @@ class Predictor:
 
 @pytest.fixture(scope="session")
 def predictor(served: Served) -> Predictor:
-    """The app with one local model."""
+    """Return the app with a local model."""
     folder = save(served.place("predictors") / "tiny-bert", "BERT", head=2)
     return Predictor(served.url, str(folder), served.backend)

@@ -1,4 +1,4 @@
-"""What may be missing in general, and is there in the case that a test is about."""
+"""An assertion that an optional value is present."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Thing = TypeVar("Thing")
 
 
 def present(thing: Thing | None) -> Thing:
-    """The thing itself; the test fails where there is none.
+    """Return ``thing``; fail if it is None.
 
     >>> present("a")
     'a'

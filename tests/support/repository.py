@@ -1,4 +1,4 @@
-"""What belongs to the repository: the files that git has or would take, or all of them where there is no git."""
+"""The repository's files: those that git tracks or would add, or all files if there is no git."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# As .gitignore has it.
+# These names must match .gitignore.
 MADE = {".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "dist", "out"}
 
 
 def files(root: Path = ROOT) -> list[Path]:
-    """The repository's files, relative to its root, sorted."""
+    """Return the repository's files, relative to its root, sorted."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, check=True, capture_output=True).stdout.decode()
@@ -22,7 +22,7 @@ def files(root: Path = ROOT) -> list[Path]:
 
 
 def texts(root: Path = ROOT) -> dict[Path, str]:
-    """The text of each file that is text."""
+    """Return the content of each text file."""
     found = {}
     for file in files(root):
         content = (root / file).read_bytes()

@@ -1,4 +1,4 @@
-"""The app, or a script of the tests' own, in a process of its own, and what its log must not hold."""
+"""The app, or a script of the tests, in a separate process, and a check of its log."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ from pathlib import Path
 from tests.support.atrest import PATIENCE
 from tests.support.repository import ROOT
 
-# What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
+# The shell mounts these components on every page: the idle tracker, and the rerun after a change of theme.
 LIKE_THE_SHELL = """from viz.components.idle_tracker import idle_tracker
 from viz.components.theme_change import theme_change as change_of_theme
 
 idle_tracker.mount()
 change_of_theme.mount()"""
-# As our app is started: nothing looks through torch's thousands of modules, or collects garbage, after every run.
+# The app is started with the same options: Streamlit watches none of torch's thousands of modules and runs no garbage
+# collection after each run.
 AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")
 
 
 @dataclass(frozen=True)
 class App:
-    """A running app: where it answers, and what it has printed."""
+    """A running app: its address, its log and its process."""
 
     url: str
     log: Path
     process: subprocess.Popen[bytes]
-    models: Path = Path()  # the folder that models may be opened from, where there is one
+    models: Path = Path()  # Models may be opened from this folder, if there is any.
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def running(  # noqa: PLR0913  (an app has many ways to be started)
+def running(  # noqa: PLR0913  (an app can be started in many ways)
     log: Path,
     main: str = "app.py",
     folder: Path = ROOT,
@@ -56,8 +57,11 @@ def running(  # noqa: PLR0913  (an app has many ways to be started)
     base: str = "",
     port: int | None = None,
 ) -> Iterator[App]:
-    """The app, from the moment it answers until the block ends. ``log`` receives what it prints; ``base`` is the path
-    below which it is served, such as "/some/path"; ``port`` is any that is free, unless it is given."""
+    """Run the app until the block ends; yield it when it answers.
+
+    ``log`` receives its output. ``base`` is the path below which it is served, such as "/some/path". ``port`` is a
+    free port by default.
+    """
     port = free_port() if port is None else port
     command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
     command += [*options, *([f"--server.baseUrlPath={base}"] if base else [])]
@@ -74,7 +78,7 @@ def started_by(  # noqa: PLR0913  (the same)
     environ: Mapping[str, str] | None = None,
     base: str = "",
 ) -> Iterator[App]:
-    """An app that this command starts at a port, from the moment it answers until the block ends."""
+    """Run an app by a command until the block ends; yield it when it answers at ``port``."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
     with log.open("wb") as stream:
         process = subprocess.Popen(
@@ -90,7 +94,10 @@ def started_by(  # noqa: PLR0913  (the same)
 
 @contextmanager
 def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
-    """An app of one script, which may import ours; it says when it is at rest and follows the theme, as ours does."""
+    """Run an app of a single script, which may import the project's packages.
+
+    The page reports when it is at rest and follows the theme, as the app's pages do.
+    """
     (folder / "main.py").write_text(f"{LIKE_THE_SHELL}\n{script}", encoding="utf-8")
     search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
     with running(folder / "log", "main.py", folder, AT_EASE, {"PYTHONPATH": search, **environ}) as started:
@@ -105,7 +112,7 @@ def _until_healthy(started: App) -> None:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)  # nobody listens yet
+            time.sleep(0.05)  # The server does not listen yet.
     raise RuntimeError(f"The app did not answer within {PATIENCE // 1000} s; it printed:\n{started.log.read_text()}")
 
 
@@ -118,7 +125,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-# A page that is closed while its connection is being made: Streamlit answers it, fails, and says so. Nobody waits.
+# If a page is closed while its connection is being made, Streamlit fails to answer and logs the error, which is
+# harmless.
 GONE = re.compile(
     r"Exception in ASGI application\n(?:(?!Exception in ASGI application).)*?"
     r"WebSocketDisconnected: Cannot call \"send\" once a close message has been sent\.\n?",
@@ -127,11 +135,11 @@ GONE = re.compile(
 
 
 def faults(log: str) -> list[str]:
-    """What a server's log must not hold: tracebacks, and attempts to reach another machine.
+    """Return the lines of a server's log that contain tracebacks or attempts to reach another machine.
 
     >>> faults("  Headlight is at  http://localhost:8501")
     []
     """
     marks = ("Traceback (most recent call last)", "the tests stay on this machine")
-    plain = GONE.sub("", re.sub(r"\x1b\[[0-9;]*m", "", log))  # without colours
+    plain = GONE.sub("", re.sub(r"\x1b\[[0-9;]*m", "", log))  # Remove the escape sequences of colours.
     return [line for line in plain.splitlines() if any(mark in line for mark in marks)]

@@ -1,4 +1,4 @@
-"""The files that a page asked without a browser offers to be saved.
+"""Files that a page offers for download, for tests without a browser.
 
 from tests.support.savedfiles import Saved, table
 
@@ -29,7 +29,10 @@ SavedBytes = Callable[[AppTest, str], bytes]
 
 @pytest.fixture
 def saved_bytes(monkeypatch: pytest.MonkeyPatch) -> SavedBytes:
-    """Return the file that the button of a name saves; AppTest forgets a run's files unless they are kept for it."""
+    """Return a function from a page and a button's label to the bytes that the button saves.
+
+    AppTest discards the files of each run; this fixture keeps them.
+    """
     files = MemoryMediaFileStorage("/mock/media")
     monkeypatch.setattr(app_test, "MemoryMediaFileStorage", lambda _address: files)
 
@@ -42,12 +45,12 @@ def saved_bytes(monkeypatch: pytest.MonkeyPatch) -> SavedBytes:
 
 @pytest.fixture
 def saved(saved_bytes: SavedBytes) -> Saved:
-    """Return the table or the text that the button of a name saves."""
+    """Return a function from a page and a button's label to the table or text that the button saves."""
     return lambda page, label: text_of(saved_bytes(page, label))
 
 
 def table(file: str) -> list[list[str]]:
-    """Return the lines of a saved table, its names first. Plain pandas must read the same table."""
+    """Return the rows of a saved table, its column names first; pandas must read the same shape and names."""
     lines = list(csv.reader(io.StringIO(file, newline="")))
     plain = pd.read_csv(io.StringIO(file))
     assert plain.shape == (len(lines) - 1, len(lines[0]))
@@ -56,12 +59,12 @@ def table(file: str) -> list[list[str]]:
 
 
 def text_of(content: bytes) -> str:
-    """Return the table of a saved zip, or a saved text."""
+    """Return the table of a saved zip file, or a saved text."""
     return (parts(content)[0] if content.startswith(b"PK") else content).decode("utf-8-sig")
 
 
 def parts(content: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Return the table of a saved zip and its provenance; the names of both files must match."""
+    """Return the table of a saved zip file and its provenance; the names of both files must match."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         table_name, meta_name = archive.namelist()
         assert meta_name == f"{table_name.removesuffix('.csv')}.meta.json"

@@ -1,4 +1,4 @@
-"""A small trace of a picture, made of random numbers: CLS, a register, and patches of rows ≠ columns."""
+"""A small random trace of a picture: CLS, a register, and patches with rows ≠ columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOKENS = START + ROWS * COLUMNS
 
 
 def picture_trace(**changes: Any) -> Trace:
-    """One picture of 40 × 24 pixels, its left and right edges cut off."""
+    """Return a trace of a picture of 40 × 24 pixels whose left and right edges are cropped."""
     grid = Grid(ROWS, COLUMNS, START, (5.0, 0.0, 35.0, 24.0))
     places = [f"({row + 1}, {column + 1})" for row in range(ROWS) for column in range(COLUMNS)]
     row = TokenRow(

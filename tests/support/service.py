@@ -1,4 +1,4 @@
-"""A backend behind HTTP on this machine, for the length of a test."""
+"""A backend behind HTTP on this machine, for the duration of a test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from serving.service import Service
 
 
 class _Server(uvicorn.Server):
-    """One that says when it listens."""
+    """A uvicorn server with an event for the moment when it listens."""
 
     def __init__(self, app: Any) -> None:
         config = uvicorn.Config(
@@ -36,7 +36,7 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def listening(app: Any) -> Iterator[str]:
-    """The address at which an ASGI app answers."""
+    """Serve an ASGI app in a thread; yield its address."""
     server = _Server(app)
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -50,7 +50,10 @@ def listening(app: Any) -> Iterator[str]:
 
 @contextmanager
 def asking(backend: LocalBackend, **more: Any) -> Iterator[RemoteBackend]:
-    """A backend that asks the given one over HTTP, with settings of its own for what it keeps."""
+    """Yield a remote backend that sends requests to ``backend`` over HTTP.
+
+    ``more`` contains keyword arguments for the service.
+    """
     service = Service(backend, **more)
     with (
         listening(service.app()) as address,
@@ -62,7 +65,7 @@ def asking(backend: LocalBackend, **more: Any) -> Iterator[RemoteBackend]:
 
 
 class _Computes(LocalBackend):
-    """What computes for a backend whose questions go over HTTP, with the same models."""
+    """A local backend with the same models, which computes for a backend whose requests go over HTTP."""
 
     computed, made = LocalBackend.computed, LocalBackend.made
 
@@ -73,7 +76,10 @@ class _Computes(LocalBackend):
 
 @contextmanager
 def all_over_http() -> Iterator[None]:
-    """Whatever a LocalBackend is asked for goes to a service as bytes, and comes from there as bytes."""
+    """Send every request of a LocalBackend to a service over HTTP.
+
+    Requests and answers are therefore serialised.
+    """
     apps: list[Any] = []
     asked: WeakKeyDictionary[LocalBackend, RemoteBackend] = WeakKeyDictionary()
     one = threading.Lock()

@@ -1,4 +1,4 @@
-"""The one folder that the tests' app opens models from, and a backend that opens the same."""
+"""The folder from which the tests' app opens models, and a backend with access to the same folder."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.support.running import App
 
 @dataclass(frozen=True)
 class Served:
-    """Where the app answers, the folder of its models, and a backend that opens them too."""
+    """The app's address, the folder of its models, and a backend that opens them too."""
 
     url: str
     root: Path
     backend: LocalBackend
 
     def model(self, name: str) -> str:
-        """A model as a choice names it."""
+        """Return a model's name for a request."""
         return str(self.root / name)
 
     def place(self, *names: str) -> Path:
-        """A folder of one file's models, so deep that the app opens but does not list what is in it."""
+        """Create a folder for a test file's models, so deep that the app opens but does not list them."""
         folder = self.root.joinpath("tests", *names)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     @contextmanager
     def listed(self, model: str) -> Iterator[str]:
-        """A model as the app lists it, by its folder's name, until the block ends: then the lists are as before."""
+        """Copy a model to a place that the app lists, and remove the copy when the block ends."""
         folder = shutil.copytree(model, self.root / Path(model).name)
         try:
             yield str(folder)
@@ -45,5 +45,5 @@ class Served:
 
 @pytest.fixture(scope="session")
 def served(app: App) -> Served:
-    """The app and its models' folder, which each file puts its own models into."""
+    """Return the app with the folder in which each test file saves its models."""
     return Served(app.url, app.models, LocalBackend(Settings(model_folders=(app.models,), offline=True)))

@@ -1,4 +1,4 @@
-"""Trainings as folders that the queue reads, at any point of their way and without a training.
+"""Folders of training jobs in any state, written for the queue without a training.
 
 with taught_in(tmp_path) as place:
     job = put(place, state="stopped", lines=[step(40, 0.7), evaluation(40, accuracy=0.9)])
@@ -29,7 +29,10 @@ Line = Mapping[str, Any]
 
 @contextmanager
 def taught_in(place: Path) -> Iterator[Path]:
-    """The place of this process's trainings, where none is begun; what is said to run there counts as running."""
+    """Use ``place`` for this process's training jobs.
+
+    No job starts, and every job whose status is "running" counts as running.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_TAUGHT", str(place))
         patch.setattr(queue, "is_running", lambda _pid, _folder: True)
@@ -39,7 +42,7 @@ def taught_in(place: Path) -> Iterator[Path]:
     services.get_backend.cache_clear()
 
 
-def put(  # noqa: PLR0913  (all that a training may be)
+def put(  # noqa: PLR0913  (a training has many properties)
     place: Path,
     state: State = "running",
     phase: Phase = "teach",
@@ -50,7 +53,10 @@ def put(  # noqa: PLR0913  (all that a training may be)
     saved: bool = False,
     **asked: Any,
 ) -> Training:
-    """A training that stands so, with these lines in its curves; ``asked`` is what its job says beside the usual."""
+    """Write a job in this state, with these lines in its learning curves.
+
+    ``asked`` overrides fields of the job.
+    """
     usual = {"owner": "", "title": "Toys · <b>tiny</b>", "kind": "classify", "model": jobs.CHARACTERS}
     job = jobs.new_job(**{**usual, "data": "sib-200-en", **asked})
     folder = place / job.id
@@ -65,16 +71,16 @@ def put(  # noqa: PLR0913  (all that a training may be)
 
 
 def plan(last: int) -> Line:
-    """What a training says before its first step."""
+    """Return the line that a training logs before its first step."""
     return {"kind": "plan", "step": 0, "last": last}
 
 
 def step(at: int, loss: float) -> Line:
-    """What it says of some steps; each takes a second."""
+    """Return the line that a training logs after some steps, a second for each."""
     return {"kind": "step", "step": at, "pieces": 10 * at, "seconds": float(at), "loss": loss, "share": 0.5}
 
 
 def evaluation(at: int, only: str | None = None, **scores: float) -> Line:
-    """What it says of the dev rows."""
+    """Return the line that a training logs after an evaluation of the dev rows."""
     return {"kind": "evaluation", "step": at, "pieces": 10 * at, "seconds": float(at), "loss": 1.0, **scores,
             "best": True, "only": only}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tiny random models with heads for masked words and pairs, each with a tokenizer of the kind it has in the world."""
+"""Tiny random models with heads for masked words and sentence pairs, with their families' kinds of tokenizer."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tests.support.tinymodels import byte_level, unigram, wordpiece
 
 WIDE = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20}
 LONG = {"max_position_embeddings": 40}
-# RoBERTa and its like waste the first rows of their table, up to their padding's number.
+# RoBERTa-like models do not use the first rows of the position table, up to the padding token's id.
 LONGER = {"max_position_embeddings": 42, "pad_token_id": 1, "type_vocab_size": 1}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One row of the table: a class of transformers and what it is built with."""
+    """A row of the table: model classes of transformers and their configuration."""
 
     model_type: str
-    classes: tuple[str, ...]  # the class for masked words, and the one for pairs where there is one
-    tokenizer: str  # "wordpiece", "bytes" or "unigram"
+    classes: tuple[str, ...]  # Masked words; then pairs, then both, if there are such classes.
+    tokenizer: str  # The kind is "wordpiece", "bytes" or "unigram".
     config: dict[str, Any] = field(default_factory=dict)
 
 
@@ -72,7 +72,7 @@ KINDS = {
     ),
     "NomicBERT": Kind("nomic_bert", ("NomicBertForMaskedLM",), "wordpiece", {**WIDE, **LONG, "pad_token_id": 0}),
 }  # fmt: skip
-# Rare in the world, so not in every test: it adds one more class that judges pairs.
+# This class for pairs is rare in use and therefore not in every test.
 EVERY = {
     **KINDS,
     "Megatron-BERT": Kind(
@@ -86,9 +86,11 @@ PAIRS = tuple(name for name, kind in EVERY.items() if len(kind.classes) > 1)
 
 
 def save(folder: Path, name: str, head: int = 0, spread: float = 0.2, **changes: Any) -> Path:
-    """The model of that row in a folder; ``head`` 1 saves the class for pairs, 2 the one for both.
+    """Save the model of a row; ``head`` selects its class.
 
-    ``spread`` makes its random weights large, so that its answers differ; ``changes`` are its configuration's.
+    ``head`` 0 is the class for masked words, 1 the class for pairs, 2 the class for both. ``spread`` is the
+    standard deviation of noise that is added to the random weights, so that answers differ; ``changes`` override
+    the configuration.
     """
     import torch
     import transformers
@@ -109,14 +111,14 @@ def save(folder: Path, name: str, head: int = 0, spread: float = 0.2, **changes:
 
 
 def save_tokenizer(folder: Path, kind: str) -> int:
-    """Saves a tokenizer with a mask token; the number of its pieces."""
+    """Save a tokenizer with a mask token; return the size of its vocabulary."""
     from tokenizers import AddedToken
     from transformers import AutoTokenizer
 
     {"wordpiece": wordpiece, "bytes": lambda place: byte_level(place, roberta=True), "unigram": unigram}[kind](folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if tokenizer.mask_token is None:
-        # It swallows the space before it, as RoBERTa's does: a word's first piece holds that space.
+        # The mask token includes the space before it, as RoBERTa's does: a word's first token contains that space.
         tokenizer.add_special_tokens({"mask_token": AddedToken("<mask>", lstrip=True, special=True)})
         tokenizer.save_pretrained(folder)
     return len(tokenizer)

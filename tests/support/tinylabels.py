@@ -1,4 +1,4 @@
-"""Tiny random models with a head for labels, of many families, saved as transformers saves them."""
+"""Tiny random models with classification heads, of many families, saved in transformers' format."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FAMILIES = (*tinyheads.KINDS, *DECODERS)
 def save(
     folder: Path, name: str = "BERT", head: str = CLASSIFY, labels: tuple[str, ...] = NAMES, **changes: Any
 ) -> Path:
-    """A model of that family with that head in a folder; ``changes`` are its configuration's.
+    """Save a model of a family with a head; ``changes`` override the configuration.
 
-    Its random weights are large, so that its answers differ from each other.
+    The random weights are large, so that answers differ.
     """
     import torch
     import transformers

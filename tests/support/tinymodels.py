@@ -1,4 +1,4 @@
-"""Tiny models with random weights and real tokenizers, saved as transformers saves them. Axes are unequal."""
+"""Tiny models with random weights and real tokenizers, saved in transformers' format. Axes have unequal lengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = [
 
 
 def wordpiece(folder: Path) -> None:
-    """A BERT-like tokenizer: lower case, [CLS] and [SEP], every letter known."""
+    """Save a BERT-like tokenizer: lower case, [CLS] and [SEP], a token for every letter."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import BertTokenizerFast
 
@@ -32,7 +32,7 @@ def wordpiece(folder: Path) -> None:
 
 
 def byte_level(folder: Path, roberta: bool = False) -> None:
-    """GPT-2's kind of tokenizer; with ``roberta`` it adds <s> and </s> around the text."""
+    """Save a byte-level BPE tokenizer like GPT-2's; with ``roberta`` it adds <s> and </s> around the text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -52,7 +52,10 @@ def byte_level(folder: Path, roberta: bool = False) -> None:
 
 
 def unigram(folder: Path) -> None:
-    """T5's kind of tokenizer: SentencePiece marks, an </s> at the end, bytes for what it does not know."""
+    """Save a unigram tokenizer like T5's.
+
+    "▁" marks spaces, </s> ends the text, and <unk> replaces unknown characters.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -70,7 +73,7 @@ def unigram(folder: Path) -> None:
 
 
 def sentencepiece(folder: Path) -> None:
-    """Marian's tokenizer, which has no fast version: two SentencePiece models and a vocabulary."""
+    """Save Marian's tokenizer, which has no fast version: two SentencePiece models and a vocabulary."""
     import sentencepiece as spm
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -92,7 +95,7 @@ def sentencepiece(folder: Path) -> None:
 
 
 def save(folder: Path, kind: str, **changes: Any) -> Path:
-    """A tiny model of that kind in a folder: bert, roberta, gpt2, llama, t5, marian, deberta or mamba."""
+    """Save a tiny model of a kind: bert, roberta, gpt2, llama, t5, marian, deberta or mamba."""
     import torch
     import transformers as t
 

@@ -1,4 +1,4 @@
-"""What a taught model said of its test rows, made up: the two files of its folder that the results are read from."""
+"""Synthetic predictions of a fine-tuned model for its test rows: the two files that the results page reads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ import numpy as np
 from tests.support.labelledtexts import spaced
 from training.finetune.evaluation import score_tags, score_texts
 
-HOSTILE = "<b>shout</b> [l](x) \u202e"  # a label, and a text
+HOSTILE = "<b>shout</b> [l](x) \u202e"  # This string serves as a label and as a text.
 
 
 def texts(folder: Path, labels: Sequence[str], rows: Sequence[tuple[str, int, Sequence[float]]], **more: Any) -> Path:
-    """Of texts: each with its class, a number, and every class' probability; the likeliest is said."""
+    """Write predictions for texts.
+
+    Each row has a text, the index of its class and every class's probability. The predicted class is the most
+    probable class.
+    """
     said = [int(np.argmax(shares)) for _, _, shares in rows]
     found = score_texts([labels[true] for _, true, _ in rows], [labels[at] for at in said], labels)
     lines = [
@@ -27,7 +31,9 @@ def texts(folder: Path, labels: Sequence[str], rows: Sequence[tuple[str, int, Se
 
 
 def words(folder: Path, rows: Sequence[tuple[str, str, str, Sequence[float | None]]]) -> Path:
-    """Of words: each text's words, true tags and those that were said, all with spaces between them, and shares."""
+    """Write predictions for words: each row has words, true tags, predicted tags (joined by spaces) and
+    probabilities.
+    """
     split = [(text, tags.split(), said.split(), list(shares)) for text, tags, said, shares in rows]
     found = score_tags([tags for _, tags, _, _ in split], [said for _, _, said, _ in split])
     lines = [
@@ -38,7 +44,7 @@ def words(folder: Path, rows: Sequence[tuple[str, str, str, Sequence[float | Non
 
 
 def drawn(folder: Path, classes: int, rows: int, right: float, seed: int = 0) -> Path:
-    """Texts whose model is surer than right, drawn from a seed; the first label looks like markup."""
+    """Write random predictions of an overconfident classifier; the first label looks like markup."""
     chance = np.random.default_rng(seed)
     labels = [HOSTILE, *(f"class_with_a_long_name_{at}" for at in range(1, classes))]
     made = []

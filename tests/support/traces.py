@@ -1,4 +1,4 @@
-"""Small traces made of random numbers, shared by the tests. Axes are unequal, so that a transpose cannot pass."""
+"""Small random traces that the tests share. Axes have unequal lengths, so that a transpose cannot pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAYERS, HEADS = 2, 3
 
 
 def numbers(*shape: int, seed: int = 0, scale: float = 1.0) -> Any:
-    """Read-only float32 numbers from a normal distribution."""
+    """Return read-only normally distributed float32 numbers."""
     values = (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
     values.setflags(write=False)
     return values
@@ -30,7 +30,7 @@ def record(  # noqa: PLR0913  # every one has its default, and a test names the 
     seed: int = 0,
     **extra: Any,
 ) -> Record:
-    """A record with random vectors; ``extra`` overrides any field."""
+    """Return a record with random vectors; ``extra`` overrides any field."""
     kv_heads = kv_heads or heads
     fields = {
         "query": numbers(heads, queries, channels, seed=seed, scale=2),
@@ -43,7 +43,7 @@ def record(  # noqa: PLR0913  # every one has its default, and a test names the 
 
 
 def by_hand(rec: Any, head: int) -> Any:
-    """Attention of one head by the plain formula in float64, (query, key)."""
+    """Compute a head's attention weights by the plain formula in float64, shape (query, key)."""
     group = rec.heads // rec.key.shape[0]
     scores = rec.query[head].astype(float) @ rec.key[head // group].astype(float).T * rec.scale
     if rec.softcap is not None:
@@ -69,7 +69,7 @@ def by_hand(rec: Any, head: int) -> Any:
     return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
 
 
-# [CLS] play ##ing chess . [SEP]
+# Tokens: [CLS] play ##ing chess . [SEP].
 SENTENCE = TokenRow(
     pieces=("[CLS]", "play", "ing", "chess", ".", "[SEP]"),
     ids=(101, 5, 6, 7, 8, 102),
@@ -81,7 +81,7 @@ TARGET = TokenRow(("<s>", "jouer", "</s>"), (0, 9, 1), (None, 0, None), (0,) * 3
 
 
 def sentence_trace(**extra: Any) -> Trace:
-    """Two layers of three heads over "playing chess."."""
+    """Return a trace of "playing chess." with two layers of three heads."""
     records = tuple(record(6, 6, seed=10 * layer) for layer in range(LAYERS))
     fields = {
         "id": "0" * 64,
@@ -96,13 +96,13 @@ def sentence_trace(**extra: Any) -> Trace:
 
 
 def hybrid_trace() -> Trace:
-    """Four layers, of which 1 and 3 attend."""
+    """Return a trace with four layers; only layers 1 and 3 have attention."""
     without = NoAttention(HEADS, 6, 6)
     return sentence_trace(parts={"encoder": (without, record(6, 6), without, record(6, 6, seed=10))})
 
 
 def translation_trace() -> Trace:
-    """All three parts, with unequal lengths, and one layer known by its maps only."""
+    """Return a trace with all three stacks and unequal lengths; a layer has attention maps only."""
     maps = np.full((HEADS, 3, 6), 1 / 6, np.float32)
     return sentence_trace(
         model=ModelId("tiny", "main", "encoder-decoder", "TinyModel"),

@@ -1,6 +1,6 @@
-"""A queue of trainings whose processes learn nothing: each says that it begins, then ends as its job's title says.
+"""A queue of training jobs that train nothing: each reports its start, then ends as its job's title asks.
 
-And what a training leaves on the disk.
+Further functions write the files of a finished training.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.support import tinymodels
 from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus, Status, Training, new_job, set_status, write
 from training.jobs.queue import TrainingQueue
 
-# "waits" ends when it is asked to, or when the app is gone.
+# A job with the title "waits" ends when the queue stops it or when the app's process has ended.
 CHILD = """
 import json, os, signal, sys
 begun, folder = sys.argv[1:]
@@ -52,37 +52,37 @@ else:
 
 @dataclass(frozen=True)
 class Trainings:
-    """A queue in a folder, and a pipe through which its processes say that they begin."""
+    """A queue in a folder, and a named pipe through which its processes report their start."""
 
     queue: TrainingQueue
     pipe: Path
 
     def submit(self, title: str, owner: str = "ann") -> Training:
-        """A job of that title in the queue."""
+        """Add a job with this title to the queue."""
         job = of(title, owner)
         self.queue.submit(job)
         return job
 
     def begun(self) -> str:
-        """The id of the job that begins next; waits for it, and the job for that."""
+        """Return the id of the next job that starts. Both sides of the pipe block until the other is ready."""
         found = self.pipe.read_text(encoding="utf-8")
         self.pipe.with_suffix(".heard").write_bytes(b"")
         return found
 
     def ended(self, job: Training) -> JobStatus:
-        """How a job stands once nothing runs or waits any more."""
+        """Wait until no job runs or waits; return the status of ``job``."""
         assert self.queue.wait(60)
         return self.queue.look(job.id)
 
 
 def of(title: str, owner: str = "ann") -> Training:
-    """A job that needs no model's file."""
+    """Return a job that needs no model file."""
     return new_job(owner, title, "classify", model=CHARACTERS, data="sib-200-en")
 
 
 @contextmanager
 def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
-    """A queue in that folder; what still runs or waits in the end is removed."""
+    """Yield a queue in ``folder``; remove all jobs at the end."""
     pipe, script = folder / "begun", folder / "child.py"
     if not pipe.exists():
         os.mkfifo(pipe)
@@ -100,7 +100,7 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
 
 
 def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Training:
-    """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
+    """Write the files of a finished job in ``place``; its model is a tiny BERT with ``changes``."""
     job = of(title, owner)
     folder = place / job.id
     tinymodels.save(folder / sources.MODEL, "bert", **changes)
@@ -112,7 +112,7 @@ def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT<
 
 
 def learn_on(folder: Path) -> None:
-    """What a job that goes on does to its model: other weights, and later."""
+    """Change a job's weights and the time of its scores, as a job that continues does."""
     weights, scores = folder / sources.MODEL / WEIGHTS, folder / sources.MODEL / sources.SCORES
     save_file({name: value * 1.5 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
     later = scores.stat().st_mtime_ns + 10**9

@@ -1,4 +1,4 @@
-"""A tiny library of our own sentences, a tiny BERT to start from, and a configuration that trains it in seconds."""
+"""A tiny corpus of original sentences, a tiny BERT configuration, and a configuration that trains in seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHEN = ("at noon", "at dawn", "all day", "by night")
 
 
 def library() -> list[tuple[str, str]]:
-    """Forty documents of two to nine short sentences each, no two alike: (id, text)."""
+    """Return 40 distinct documents of two to nine short sentences: (id, text)."""
     found = []
     for number in range(40):
         subject = SUBJECTS[number % 5]
@@ -30,7 +30,7 @@ def library() -> list[tuple[str, str]]:
 
 
 def write_library(folder: Path) -> None:
-    """The library's first thirty documents as one JSONL file, the others as text files."""
+    """Write the first 30 documents to a JSONL file, the others to text files."""
     folder.mkdir(parents=True)
     rows = [json.dumps({"id": name, "text": text}) for name, text in library()[:30]]
     (folder / "many.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -39,7 +39,7 @@ def write_library(folder: Path) -> None:
 
 
 def write_start(folder: Path) -> None:
-    """A folder to start from: configuration and tokenizer, no weights. Axes are unequal."""
+    """Write a folder with a configuration and a tokenizer, without weights. Axes have unequal lengths."""
     folder.mkdir(parents=True)
     wordpiece(folder)
     vocabulary = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
@@ -90,7 +90,7 @@ Setting = Callable[..., Path]
 
 
 def change(file: Path, old: str, new: str) -> Path:
-    """A configuration with one thing written otherwise."""
+    """Replace a string that occurs exactly once in a configuration file."""
     text = file.read_text(encoding="utf-8")
     assert text.count(old) == 1, old
     file.write_text(text.replace(old, new), encoding="utf-8")
@@ -98,7 +98,10 @@ def change(file: Path, old: str, new: str) -> Path:
 
 
 def setting_in(folder: Path) -> Setting:
-    """Writes a configuration beside the library and the start folder: setting(run, steps, ...) -> its file."""
+    """Write the corpus and the start folder; return a function that writes configurations next to them.
+
+    The function takes (run, steps, ...) and returns the configuration's path.
+    """
     write_library(folder / "texts")
     write_start(folder / "start")
 
@@ -115,5 +118,5 @@ def setting_in(folder: Path) -> Setting:
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    """The same in a folder of the test's own."""
+    """Return ``setting_in`` for the test's temporary folder."""
     return setting_in(tmp_path)

@@ -1,4 +1,4 @@
-"""Pairs of our own in two tiny languages, and a configuration that learns them in seconds."""
+"""Original sentence pairs in two tiny languages, and a configuration that trains on them in seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGNS = ((".", "."), ("!", "\u202f!"))
 
 
 def phrases() -> list[tuple[str, str]]:
-    """A hundred and twenty pairs, as people write them, and a few more translations: (source, target)."""
+    """Return 120 natural pairs and further translations of some of them: (source, target)."""
     found = [
         (f"{subject[0]} {act[0]} {when[0]}{sign[0]}", f"{subject[1]} {act[1]} {when[1]}{sign[1]}")
         for subject, act, when, sign in product(SUBJECTS, ACTS, WHEN, SIGNS)
@@ -31,7 +31,7 @@ def phrases() -> list[tuple[str, str]]:
 
 
 def write_pairs(file: Path) -> None:
-    """The pairs as a packed table with a third column, which nobody reads."""
+    """Write the pairs as a compressed table with a third, unused column."""
     with lzma.open(file, "wt", encoding="utf-8") as stream:
         stream.writelines(f"{source}\t{target}\tmade up\n" for source, target in phrases())
 
@@ -82,7 +82,10 @@ Setting = Callable[..., Path]
 
 
 def setting_in(folder: Path) -> Setting:
-    """Writes a configuration beside the pairs, in that folder: setting(run, steps, ...) -> its file."""
+    """Write the pairs; return a function that writes configurations next to them.
+
+    The function takes (run, steps, ...) and returns the configuration's path.
+    """
     write_pairs(folder / "pairs.tsv.xz")
 
     def write(run: str = "run", *, steps: int, precision: str = "fp32", evaluate_steps: int = 1_000) -> Path:
@@ -96,5 +99,5 @@ def setting_in(folder: Path) -> Setting:
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    """The same in a folder of the test's own."""
+    """Return ``setting_in`` for the test's temporary folder."""
     return setting_in(tmp_path)

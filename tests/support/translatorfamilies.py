@@ -1,4 +1,4 @@
-"""Encoder-decoder architectures that write, tiny and random, each with a byte-level tokenizer."""
+"""Tiny random encoder-decoder models for generation, with a byte-level tokenizer each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM
 from tests.support.architectures import MAPS_ONLY, RECORDED, named
 from tests.support.tinymodels import byte_level
 
-LONGEST = 8  # tokens that a model writes, its start token among them
+LONGEST = 8  # Tokens that a model generates, including its start token.
 TRANSLATORS = tuple(row.name for row in (*RECORDED, *MAPS_ONLY) if row.kind == "encoder-decoder")
-SPECIAL = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}  # of byte_level
+# The ids are those of byte_level.
+SPECIAL = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
 
 
 def save_translator(folder: Path, name: str) -> Path:
-    """The architecture of that name with random weights in a folder."""
+    """Save an architecture's model with random weights in ``folder``."""
     byte_level(folder, roberta=True)
     row = named(name)
     config = AutoConfig.for_model(row.model_type, **{**row.config, "vocab_size": 350, **SPECIAL})

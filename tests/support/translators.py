@@ -1,4 +1,4 @@
-"""A tiny Marian that writes twelve tokens at most, for the tests of the page Translate."""
+"""A tiny Marian that generates at most twelve tokens, for the tests of the page Translate."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from tests.support.serving import Served
 from tests.support.tinymodels import save
 
 TEXT = "The animal sat on the mat."
-LONGEST = 12  # tokens that it writes, its start token and its end among them
+LONGEST = 12  # Tokens that the model generates, including start and end tokens.
 
 
 @dataclass(frozen=True)
 class Translator:
-    """A tiny model, a backend that opens it, and what it makes of TEXT; ``url`` is where an app with it answers."""
+    """A tiny model, a backend that opens it, and its translations of TEXT.
+
+    ``url`` is the address of an app with the model.
+    """
 
     model: str
     backend: LocalBackend
@@ -34,7 +37,7 @@ class Translator:
         return NextTarget(self.model, text=TEXT, **more)
 
     def greedy(self, **more: object) -> tuple[int, ...]:
-        """The tokens that the model itself writes, its end among them."""
+        """Return the tokens of greedy decoding, including the end token."""
         written: tuple[int, ...] = ()
         while True:
             step = self.backend.predict(self.asked(written=written, **more))
@@ -43,7 +46,7 @@ class Translator:
             written = (*written, step.greedy.token)
 
     def beams(self, width: int) -> list[BeamStep]:
-        """Every step of a beam search."""
+        """Return every step of a beam search."""
         question = NextBeams(self.model, text=TEXT, width=width)
         steps = [self.backend.predict(question)]
         while not steps[-1].done:
@@ -58,14 +61,17 @@ class Translator:
 
 
 def best_head(trace: Trace) -> tuple[int, int]:
-    """The cross head that picks the source words one by one."""
+    """Return (layer, head) of the cross-attention head that best covers the source words."""
     values = covering_heads(trace)
     layer, head = np.unravel_index(int(values.argmax()), values.shape)
     return int(layer), int(head)
 
 
 def tiny(folder: Path, spread: float = 0.2) -> Path:
-    """The model; ``spread`` makes its random weights large, so that its answers differ."""
+    """Save the model.
+
+    ``spread`` is the standard deviation of noise that is added to the random weights, so that answers differ.
+    """
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
@@ -82,6 +88,6 @@ def tiny(folder: Path, spread: float = 0.2) -> Path:
 
 @pytest.fixture(scope="session")
 def translator(served: Served) -> Translator:
-    """The app with one local model."""
+    """Return the app with a local model."""
     folder = tiny(served.place("translators") / "tiny-marian")
     return Translator(str(folder), served.backend, served.url)

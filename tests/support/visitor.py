@@ -1,4 +1,4 @@
-"""What a visitor does on the pages, in words; each waits until the component says what it has painted."""
+"""Actions of a visitor on the pages. Most of them wait for the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.savedfiles import text_of
 
 T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")
-# A page opened by its own address looks for Streamlit's server beside that address first, and is told 404.
+# A page that is opened by its address first requests Streamlit's server below that address and gets a 404.
 DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
 
 
@@ -24,28 +24,31 @@ def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
 
 
 def stands(page: Page) -> None:
-    """Wait for the page's end; the app's first answer waits for its libraries, and they for a busy machine."""
+    """Wait for the end of the page; the first page of an app waits for the import of libraries."""
     page.get_by_text("How to read this").wait_for(timeout=2 * PATIENCE)
 
 
-# Waited for, not expected: at each look in vain an `expect` writes the whole page down, for what it would say in the
-# end; that was a fifteenth of what the browser does in these tests.
+# This function waits without `expect`, because each failed check of an `expect` serialises the page for an error
+# message, which took a fifteenth of the browser's time in these tests.
 def said(page: Page, pattern: str) -> str:
-    """The one note on the page that reads like this regular expression, once it stands."""
+    """Wait for the single note that matches a regular expression; return its text."""
     note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
     note.wait_for(timeout=3 * PATIENCE)
     return note.inner_text()
 
 
 def says(page: Page, text: str | re.Pattern[str]) -> str:
-    """The first note or refusal on the page that has this text, once it stands."""
+    """Wait for the first note or refusal that contains ``text``; return its text."""
     note = page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first
     note.wait_for()
     return note.inner_text()
 
 
 def file_of(button: Locator) -> Download:
-    """What a button saves: pressed by key once the page is at rest, since what comes late would move a click's aim."""
+    """Return the download of a button, after the page is at rest.
+
+    The button is pressed by key, because late parts of the page would move it away from a click.
+    """
     rest(button.page)
     with button.page.expect_download() as coming:
         button.press("Enter")
@@ -53,12 +56,12 @@ def file_of(button: Locator) -> Download:
 
 
 def table_of(file: str | Path) -> str:
-    """Return the table of a downloaded zip, or of a downloaded text."""
+    """Return the table of a downloaded zip file, or a downloaded text."""
     return text_of(Path(file).read_bytes())
 
 
 def painted(page: Page, **wanted: object) -> dict[str, str]:
-    """Wait until the component has painted (with these fields, where given); what it says it has painted."""
+    """Wait until the component has painted the fields ``wanted``; return all fields that it reports."""
     pattern = r"\|".join(re.escape(str(wanted[name])) if name in wanted else "[^|]*" for name in FIELDS)
     place = page.locator("[data-painted]").first
     expect(place).to_have_attribute("data-painted", re.compile(f"^{pattern}$"), timeout=PATIENCE)
@@ -66,7 +69,7 @@ def painted(page: Page, **wanted: object) -> dict[str, str]:
 
 
 def text_box(page: Page) -> Locator:
-    """Where a visitor types."""
+    """Return the text box."""
     return page.get_by_role("textbox", name="Text", exact=True)
 
 
@@ -77,20 +80,20 @@ def read(page: Page, text: str) -> None:
 
 
 def matched(pattern: str | re.Pattern[str], text: str) -> re.Match[str]:
-    """Where a text has this pattern, which it must."""
+    """Return the match of ``pattern`` in ``text``; fail if there is none."""
     found = re.search(pattern, text)
     assert found, f"“{pattern}” is not in “{text}”"
     return found
 
 
 def box_of(place: Locator) -> FloatRect:
-    """Where something stands on the page, in pixels; it must be drawn."""
+    """Return an element's bounding box in pixels; fail if the element is not drawn."""
     box = place.bounding_box()
     assert box, f"{place} is not drawn"
     return box
 
 
 def known(value: T | None) -> T:
-    """A value that may be missing in other cases, and must not in this one."""
+    """Return ``value``; fail if it is None."""
     assert value is not None
     return value

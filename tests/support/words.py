@@ -1,4 +1,4 @@
-"""What of a page is still English when another language is spoken."""
+"""English text on a page that should be in another language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamlit.testing.v1.element_tree import Block, Element
 
 from ui.state.examples import EXAMPLES
 
-# Quoted words are what a model read or wrote; code, formulas, addresses and styles are no sentences.
+# Models read or write the quoted words; code, formulas, addresses and styles are no sentences.
 QUOTED = re.compile(
     r"“[^”]*”|`[^`]*`|\$[^$]*\$|```.*?```|<style.*?</style>|<[^>]*>|https?://\S+|\]\([^)]*\)|:material/\w+:", re.DOTALL
 )
@@ -21,9 +21,9 @@ SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")
 
 
 def english(page: AppTest, *read: str) -> list[str]:
-    """Runs of four English words or more on the page.
+    """Return the page's texts that contain four or more consecutive English words.
 
-    But for quoted ones, the texts that were ``read`` and those that the text box offers to be read.
+    Quoted words, the texts in ``read`` and the examples that the text box offers do not count.
     """
     offered = [example[name] for example in EXAMPLES for name in ("text", "pair") if name in example]
     known = _plain(" | ".join((*read, *offered)))
@@ -41,7 +41,7 @@ def _plain(text: str) -> str:
 
 
 def said(page: AppTest) -> Iterator[str]:
-    """Every text that the server sends to the page."""
+    """Yield every text that the server sends to the page."""
     for node in _nodes(page._tree):  # noqa: SLF001  (AppTest offers its elements by kind only)
         if hasattr(getattr(node, "proto", None), "ListFields"):
             yield from _texts(node.proto)
@@ -66,14 +66,14 @@ def _texts(message: Any) -> Iterator[str]:
 
 
 def _each(value: Any) -> list[Any]:
-    """What a field holds: one thing, several, or several by names. A repeated field has a length and no __iter__."""
+    """Return the values of a field as a list. A repeated field has a length but no ``__iter__``."""
     if hasattr(value, "values"):
         return list(value.values())
     return list(value) if hasattr(value, "__len__") and not isinstance(value, str | bytes) else [value]
 
 
 def _inside(text: str) -> Iterator[str]:
-    """A text, or the texts of what it holds as JSON."""
+    """Yield the text, or the strings in it if it is a JSON object or list."""
     if text[:1] in "{[":
         try:
             yield from _leaves(json.loads(text))

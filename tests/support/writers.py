@@ -1,4 +1,4 @@
-"""Tiny random models that write, of every architecture of the tables, with the head that writes."""
+"""Tiny random models with language-modelling heads, of every architecture in the tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BUILT: dict[str, Any] = {}
 
 
 def build(row: Architecture, **rules: Any) -> Any:
-    """The row's model with its head, prepared; ``rules`` go into its generation settings."""
+    """Return the row's model with its head, prepared for recording; ``rules`` set its generation options."""
     if repr(row) not in _BUILT:
         _BUILT[repr(row)] = _built(row)
     model = deepcopy(_BUILT[repr(row)])
@@ -47,7 +47,7 @@ def _built(row: Architecture) -> Any:
 
 
 def save_padded(folder: Path) -> Path:
-    """A translator with 96 rows, more than its tokenizer has pieces, that writes the last but one above all."""
+    """Save a translator with 96 embedding rows, more than its vocabulary; it prefers the last but one."""
     model = MarianMTModel.from_pretrained(save(folder, "marian"))
     model.resize_token_embeddings(96)
     model.final_logits_bias[0, 94] = 50.0
@@ -56,7 +56,10 @@ def save_padded(folder: Path) -> Path:
 
 
 def save_separate(folder: Path, more: int = 30) -> Path:
-    """A translator whose target vocabulary is another and has so many pieces more; it writes the last of them."""
+    """Save a translator with a separate target vocabulary, ``more`` tokens larger.
+
+    The model prefers the last of the new tokens.
+    """
     save(folder, "marian")
     pieces = json.loads((folder / "vocab.json").read_text())
     end, unknown, *others, pad = pieces
@@ -77,12 +80,12 @@ def save_separate(folder: Path, more: int = 30) -> Path:
 
 
 def source(tokens: int = 7) -> tuple[int, ...]:
-    """Tokens of a text to go on from."""
+    """Return the token ids of a source text."""
     return tuple((5 * at + 7) % 33 + 4 for at in range(tokens))
 
 
 def generated(model: Any, tokens: tuple[int, ...], **how: Any) -> list[int]:
-    """What transformers itself writes: all tokens that the decoder then has."""
+    """Return all decoder tokens of transformers' own ``generate``."""
     ids = torch.tensor([tokens])
     how = {"num_beams": 1, "do_sample": False, **how}
     found = model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **how)
@@ -90,7 +93,7 @@ def generated(model: Any, tokens: tuple[int, ...], **how: Any) -> list[int]:
 
 
 def whole(model: Any, tokens: tuple[int, ...], written: tuple[int, ...]) -> dict[str, torch.Tensor]:
-    """Inputs of one pass over everything: the source, and what was written from it."""
+    """Return the inputs of a single forward pass over the source and the generated tokens."""
     if not model.config.is_encoder_decoder:
         ids = torch.tensor([[*tokens, *written]])
         return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

@@ -1,4 +1,4 @@
-"""Configurations and command lines that are odd: each is refused in one sentence that says what would do."""
+"""Invalid configurations and command lines, refused with a message that names valid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokenised text on disk: the same as tokenising it directly, and nothing held out ever in it."""
+"""Tokenised text on disk: equality with direct tokenisation, and exclusion of held-out documents."""
 
 from __future__ import annotations
 

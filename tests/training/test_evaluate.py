@@ -1,4 +1,4 @@
-"""Scores by hand: a model that always answers the same, and one that knows the answers."""
+"""Evaluation scores by hand, for a constant model and for a perfect model."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: Pretr
     with torch.no_grad():
         head = model.cls.predictions
         head.transform.LayerNorm.weight.zero_()
-        head.bias.copy_(torch.from_numpy(counts) * 1.0 - torch.arange(len(counts)) / 1_000)  # ties as the baseline's
+        # The small term breaks ties in the same order as the baseline.
+        head.bias.copy_(torch.from_numpy(counts) * 1.0 - torch.arange(len(counts)) / 1_000)
         model.cls.seq_relationship.weight.zero_()
-        model.cls.seq_relationship.bias.copy_(torch.tensor([1.0, 0.0]))  # everything follows
+        model.cls.seq_relationship.bias.copy_(torch.tensor([1.0, 0.0]))  # Every pair is classified as consecutive.
     score = bert.evaluate(model, batches, 23, counts, precision("fp32"))
     assert score.pairs == 20
     assert (score.top1, score.top5) == (score.baseline_top1, score.baseline_top5)
@@ -46,7 +47,7 @@ def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: Pretr
 def test_only_masked_places_count_as_masked(
     batches: PretrainingBatches, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reading that is right wherever [MASK] stands and wrong elsewhere, and right about every pair."""
+    """A model that is correct only at [MASK] tokens, and for every pair of sentences."""
 
     def perfect(_model: object, batch: PretrainingBatch, _device: object) -> PretrainingOutput:
         masked = batch.masked

@@ -1,4 +1,4 @@
-"""The folder that a run ends in: whole for transformers, scored as it is, with a card that says so."""
+"""The exported folder of an encoder: files for transformers, scores, checksums and model card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training.__main__ import main
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was trained and exported once for all tests here, which copy it."""
+    """Return the folder of a trained and exported run, which the tests copy."""
     folder = tmp_path_factory.mktemp("encoder")
     file = setting_in(folder)(steps=12)
     more = folder / "more.json"
@@ -79,8 +79,8 @@ def test_its_sums_name_every_other_file(exported: Path) -> None:
 def test_curves_are_a_drawing(exported: Path) -> None:
     tree = ElementTree.fromstring((exported / "curves.svg").read_text(encoding="utf-8"))
     lines = tree.findall("{http://www.w3.org/2000/svg}polyline")
-    assert len(lines) == 6  # two training losses, one held-out loss, three shares
-    assert len(str(lines[0].get("points")).split()) == 6  # a point every two steps
+    assert len(lines) == 6  # The curves are two training losses, a held-out loss and three shares.
+    assert len(str(lines[0].get("points")).split()) == 6  # Each curve has a point every two steps.
 
 
 def test_without_a_checkpoint_there_is_nothing_to_export(

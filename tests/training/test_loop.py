@@ -1,4 +1,4 @@
-"""The recipe, end to end, on a tiny library."""
+"""The pretraining recipe, end to end, on a tiny corpus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def equal(one: Any, other: Any) -> bool:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Steps before which the process asks itself to stop."""
+    """Return a list of steps before which the process sends itself SIGTERM."""
     return stopping(monkeypatch, signal.SIGTERM)
 
 
@@ -76,12 +76,13 @@ def test_a_resumed_run_writes_no_line_twice(setting: Setting, pauses: list[int])
     pauses += [6]
     bert.pretrain(config.read(file))
     written = file.with_suffix("") / "metrics.jsonl"
-    with written.open("a", encoding="utf-8") as stream:  # as if it had gone on before it was killed
+    with written.open("a", encoding="utf-8") as stream:  # The extra line simulates a step after the last checkpoint.
         stream.write(json.dumps({"kind": "step", "step": 8}) + "\n")
     bert.pretrain(config.read(file))
     rows = curves.lines(written, "step")
     assert [row["step"] for row in rows] == [2, 4, 6, 8, 10, 12]
-    piece_losses = [row["piece_loss"] for row in rows]  # a mean over the steps since resuming, also where that was one
+    # The mean covers the steps since the run resumed, even if there was a single step.
+    piece_losses = [row["piece_loss"] for row in rows]
     assert min(piece_losses) > max(piece_losses) / 1.5
 
 
@@ -124,7 +125,7 @@ def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F
 def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     file = setting(steps=1_000_000)
-    bert.pretrain(config.read(file), RunBudget(finish_in=1e-6))  # the time is over before the first plan
+    bert.pretrain(config.read(file), RunBudget(finish_in=1e-6))  # The time limit passes before the first plan.
     plans = curves.lines(file.with_suffix("") / "metrics.jsonl", "plan")
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6
@@ -136,7 +137,7 @@ def test_a_plan_that_was_too_short_grows_while_there_is_a_rate_to_go_on_with(
     setting: Setting,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The machine was busy during the first step: 10 s of it, then a tenth of a second each."""
+    """A first step of 10 s, followed by steps of 0.1 s, does not shorten the run for good."""
     clock = chain([0.0, 10.0], count(10.1, 0.1))
     monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     file = setting(steps=12)

@@ -1,4 +1,4 @@
-"""Which pieces are asked for, and what is shown in their place."""
+"""Selection of tokens for masking, and their replacements."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def test_shares_are_eighty_ten_and_ten(random: np.random.Generator) -> None:
     pieces = random.integers(5, 1_000, (200, 250))
     masked = mask(pieces, np.ones(pieces.shape, bool), MASK, ORDINARY, random)
     shares = np.bincount(masked.shown) / pieces.size
-    assert np.abs(shares - [0.8, 0.1, 0.1]).max() < 0.006  # four standard deviations of 50,000 draws
+    assert np.abs(shares - [0.8, 0.1, 0.1]).max() < 0.006  # The limit is four standard deviations of 50,000 draws.
     read = masked.pieces.reshape(-1)
     assert (read[masked.shown == 0] == MASK).all()
     assert (read[masked.shown == 2] == masked.labels[masked.shown == 2]).all()
     changed = read[masked.shown == 1] != masked.labels[masked.shown == 1]
-    assert changed.mean() > 0.99  # a random piece is the right one once in 995 times
+    assert changed.mean() > 0.99  # A random token equals the original once in 995 draws.
     assert np.isin(read[masked.shown == 1], ORDINARY).all()
 
 

@@ -1,4 +1,4 @@
-"""The model, its losses, its first head, its optimiser, and what holds its attention."""
+"""The pretraining model, its losses, head initialisation, optimiser and attention distillation."""
 
 from __future__ import annotations
 

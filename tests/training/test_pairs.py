@@ -1,4 +1,4 @@
-"""Pairs: half of the second texts follow, half are from another document; nothing but meaning tells them apart."""
+"""Sentence pairs: half are consecutive, half have a second text from another document."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.trainingtexts import library, write_start
 from training import corpus
 from training.batches import SHORTEST, PretrainingBatches, SentencePair, pair, spans, truncate_pair
@@ -35,21 +36,22 @@ def batches(start: Path, text: TokenCorpus) -> PretrainingBatches:
 
 
 def made(document_lengths: list[list[int]]) -> TokenCorpus:
-    """A corpus of documents with sentences of these lengths; its pieces count from 0, so a piece says its place."""
+    """Return a corpus of documents with these sentence lengths; token ids count from 0 and give positions."""
     lengths = np.array([length for document in document_lengths for length in document])
     firsts = np.cumsum([0, *(len(document) for document in document_lengths)])
     return TokenCorpus(np.arange(lengths.sum()), np.cumsum([0, *lengths]), firsts, np.zeros(1, np.int64))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("lengths", "starts"),
     [
-        ([[4, 4, 4, 4, 4]], [0, 2]),  # 0..9, cut in sentence 2; from 8 on there are 12 left: 2, then the end as it is
-        ([[3, 3]], [0]),  # shorter than the room
-        ([[5]], []),  # nothing follows
-        ([[10, 4, 6]], [1]),  # the first sentence leaves no room for what follows it
-        ([[30, 30]], []),  # no sentence ends within the room
-        ([[4, 4, 4], [3, 3]], [0, 3]),  # spans stay within documents
+        # The first span is cut in sentence 2; the second keeps its end.
+        ([[4, 4, 4, 4, 4]], [0, 2]),
+        ([[3, 3]], [0]),  # The text is shorter than the limit.
+        ([[5]], []),  # No sentence follows.
+        ([[10, 4, 6]], [1]),  # The first sentence fills the span.
+        ([[30, 30]], []),  # No sentence ends within the limit.
+        ([[4, 4, 4], [3, 3]], [0, 3]),  # Spans do not cross documents.
     ],
 )
 def test_spans_by_hand(lengths: list[list[int]], starts: list[int]) -> None:
@@ -95,7 +97,7 @@ def test_a_batch_is_laid_out_as_bert_reads_it(batches: PretrainingBatches) -> No
     for step in range(6):
         batch = batches(step, 0.15)
         pieces = batch.masked.pieces.copy()
-        pieces.reshape(-1)[batch.masked.places] = batch.masked.labels  # the blanks filled in again
+        pieces.reshape(-1)[batch.masked.places] = batch.masked.labels  # Restore the masked tokens.
         for row in range(6):
             real = pieces[row, batch.real[row] == 1]
             assert real[0] == known.start

@@ -1,4 +1,4 @@
-"""What holds when a run is taken up again: the settings as they are now, every line written, the same text."""
+"""Resumed runs: current settings, complete logs, and the same text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ONE_STEP = RunBudget(stop_after=0)
 
 
 def evaluated(file: Path) -> list[int]:
-    """The steps of a run's evaluations."""
+    """Return the steps of a run's evaluations."""
     return [row["step"] for row in curves.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")]
 
 
 def without(file: Path, *keys: str) -> None:
-    """A JSON file from before it said these things."""
+    """Remove ``keys`` from a JSON file, as in files of earlier versions."""
     said = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps({key: value for key, value in said.items() if key not in keys}), encoding="utf-8")
 
@@ -70,7 +70,7 @@ def test_the_last_evaluation_stays_whatever_is_asked_next(setting: Setting) -> N
     with pytest.raises(UserError, match=r"\[optimiser\] steps"):
         bert.pretrain(config.read(file), RunBudget(raise_to=0.5))
     assert evaluated(file) == [0, 4, 6]
-    bert.pretrain(config.read(file))  # nothing left to do, nothing written twice
+    bert.pretrain(config.read(file))  # The run is complete, so nothing is written again.
     assert evaluated(file) == [0, 4, 6]
     bert.pretrain(config.read(setting(steps=9, evaluate_steps=4)), RunBudget(raise_to=0.5))
     assert evaluated(file) == [0, 4, 6, 8, 9]
@@ -170,7 +170,7 @@ def test_other_pairs_are_refused(pair_setting: translationtexts.Setting, old: st
     with pytest.raises(UserError, match=message):
         run.prepare_run(translation.read(file))
     assert main(["export-translator", str(file), str(file.with_name("model"))]) == 2
-    (file.with_suffix("") / "text.json").unlink()  # as before it was written
+    (file.with_suffix("") / "text.json").unlink()  # Earlier versions wrote no such file.
     assert run.prepare_run(translation.read(file)).progress.step == 1
 
 

@@ -1,4 +1,4 @@
-"""The learning rate: warm-up, a straight line to 0, and plans made anew on the way."""
+"""The learning-rate schedule: warm-up, linear decay to 0, and replanning during a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the pages' tests share: Streamlit looks at the environment and reads the scripts once for all of them.
-
-And what tests of several folders here ask with.
-"""
+"""Fixtures of the interface tests; Streamlit reads the environment and the scripts once per test run."""
 
 from __future__ import annotations
 

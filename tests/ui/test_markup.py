@@ -1,4 +1,4 @@
-"""Markup in an address is text on every page: nothing of it works in what Streamlit is given as HTML or Markdown."""
+"""Markup in addresses: inert on every page, in the HTML and Markdown for Streamlit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 from tests.support.asking import asked
 from ui.paths import ROOT
 
-# Short: Agreement asks of a text of twice as many tokens for 13 s of the processor.
+# These texts are short, because Agreement needs 13 s of CPU time for twice as many tokens.
 IMAGE, SCRIPT = "<img src=x onerror=a>", "</script><script>window.a</script>"
 LINK = "![x](http://a) [y](javascript:a)"
 HOSTILE = f"{IMAGE} {SCRIPT} {LINK}"
 PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
-# What pages call a second text, a word, a name of something.
+# Parameters of pages for second texts, words and names.
 NAMES = (
     "other", "neutral", "relation", "lesson", "carried", "written", "hidden", "edits", "job", "start", "vision",
     "given", "preset", "numbers", "looks",
@@ -24,20 +24,21 @@ NAMES = (
 
 
 def raw(page: AppTest) -> list[str]:
-    """Where markup from the address would work: unescaped in HTML, or a picture or link of its in Markdown."""
+    """Return the parts of a page with active markup: unescaped HTML, or Markdown images and links."""
     html = [element.proto.body for element in page.get("html")]
     html += [element.proto.body for element in page.markdown if element.proto.allow_html]
-    html += [json.dumps(json.loads(chart.proto.spec)) for chart in page.get("plotly_chart")]  # its labels and hovers
+    # Charts have labels and hover texts.
+    html += [json.dumps(json.loads(chart.proto.spec)) for chart in page.get("plotly_chart")]
     found = [body for body in html if "<img src=x" in body or "<script>window" in body]
     return found + [body for body in said(page) if "![x](http" in body or "[y](javascript" in body]
 
 
 def said(page: AppTest) -> Iterator[str]:
-    """All that Streamlit reads as Markdown: texts, alerts, labels, and what comes up beside them."""
+    """Yield all texts that Streamlit renders as Markdown: texts, alerts, labels and tooltips."""
     for part in (page.main, page.sidebar):
         for element in part:
             if element.type in ("html", "text"):
-                continue  # says nothing in Markdown
+                continue  # These elements do not render Markdown.
             proto = getattr(element, "proto", None)
             for field in ("body", "label", "help"):
                 if isinstance(text := getattr(proto, field, None), str):

@@ -1,4 +1,4 @@
-"""Exported numbers are the view's own to the last bit, and a spreadsheet or a browser runs nothing in them."""
+"""Tests of exports: numbers match the view exactly, and spreadsheets and browsers run nothing in them."""
 
 import base64
 import csv
@@ -21,6 +21,7 @@ from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from attention.view import View
 from tests.support.browser import Problems
+from tests.support.cases import loop_over
 from tests.support.savedfiles import parts
 from tests.support.traces import HEADS, LAYERS, hybrid_trace, record, sentence_trace, translation_trace
 from viz import export
@@ -35,7 +36,7 @@ PIECES = ("[CLS]", "=1+1", "a,b", 'say "x"', HOSTILE, "-", "line\nbreak", "[SEP]
 
 
 def hostile_trace() -> Trace:
-    """Tokens that a spreadsheet or a browser would read as more than text; 8 queries."""
+    """Return a trace of 8 tokens that a spreadsheet or a browser could interpret as code."""
     length = len(PIECES)
     words = (None, *range(length - 2), None)
     row = TokenRow(PIECES, tuple(range(length)), words, (0,) * length, (None,) * length)
@@ -45,7 +46,10 @@ def hostile_trace() -> Trace:
 
 
 def table_of(content: bytes) -> list[list[str]]:
-    """Return the rows of a CSV file, read as a spreadsheet does; plain pandas must read the same shape and names."""
+    """Return the rows of a CSV file as a spreadsheet reads the file.
+
+    Check that plain pandas reads the same shape and column names.
+    """
     assert content.startswith(b"\xef\xbb\xbf")
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
     plain = pd.read_csv(io.BytesIO(content))
@@ -106,9 +110,7 @@ def test_no_cell_is_a_formula() -> None:
     assert table_of(links_csv(view))[0][0] == "layer"
 
 
-@pytest.mark.parametrize(
-    "text", ["../../etc/passwd", "..", "", "\x00\n", "a" * 500, "那只动物" * 50, "CON", ".hidden", "👍"]
-)
+@loop_over("text", ["../../etc/passwd", "..", "", "\x00\n", "a" * 500, "那只动物" * 50, "CON", ".hidden", "👍"])
 def test_file_name_is_safe_for_any_text(text: str) -> None:
     stem = file_stem("headlight-attention", {"model": text or "m", "layer": 0, "head": 11, "text": text})
     assert stem.startswith("headlight-attention")
@@ -130,7 +132,7 @@ def test_json_holds_every_bit_and_the_tokens_as_they_are() -> None:
 
 @pytest.mark.parametrize("count", [1, 5, 40, 10_000])
 def test_links_are_the_strongest_of_all(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export, "BLOCK", 24)  # several blocks of rows
+    monkeypatch.setattr(export, "BLOCK", 24)  # A small block makes the search run over several blocks of rows.
     view = View(hostile_trace())
     maps = np.array([[view.weights(layer, head) for head in range(HEADS)] for layer in range(LAYERS)])
     found = strongest_links(view, count)
@@ -192,7 +194,7 @@ SELECTION: dict[str, Any] = {
 
 
 def page_of(view: View, script: str = "export function mount() {}", style: str = "", **selection: Any) -> str:
-    """A page with the payload that the component reads."""
+    """Return a standalone HTML page with the payload that the component reads."""
     tokens = [{"text": c.text, "special": c.special, "segment": c.segment, "word": c.word} for c in view.queries]
     payload = {
         "version": 1,

@@ -1,4 +1,4 @@
-"""Every figure is as it was looked at last: the goldens, and that there is one for each."""
+"""Tests that every figure matches its golden file and that every figure has a golden file."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import ast
 
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.gallery import FIGURES, SHEETS
 from tests.support.goldens import FOLDER, changes, draw, kept, names
 from tests.support.repository import ROOT
 
-MANY = 8  # changes that are told
+MANY = 8  # Maximum number of changes in a failure message.
 
 
 def drawing(folder: str, returns: tuple[str, ...]) -> set[str]:
-    """The public functions of viz/<folder>/ that return a picture, as module.function."""
+    """Return the public functions of viz/<folder>/ that return a picture, as ``module.function``."""
     found = set()
     for file in (ROOT / "viz" / folder).glob("*.py"):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
@@ -26,7 +27,8 @@ def drawing(folder: str, returns: tuple[str, ...]) -> set[str]:
 KEPT = kept()
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.slow
+@loop_over("name", sorted(names()))
 def test_a_figure_is_as_it_was_looked_at(name: str) -> None:
     told = [f"{place}: {old!r} -> {new!r}" for place, old, new in changes(KEPT.get(name, {}), draw(name))]
     assert not told, "\n".join([f"{name} is another; look at it: make gallery, then ARGS=--write", *told[:MANY]])
@@ -37,7 +39,7 @@ def test_there_is_no_golden_of_nothing() -> None:
 
 
 def test_every_figure_is_in_the_gallery() -> None:
-    """A function of viz/figures/ that returns a figure is called in tests/support/gallery.py."""
+    """Every function of viz/figures/ that returns a figure is called in tests/support/gallery.py."""
     source = (ROOT / "tests" / "support" / "gallery.py").read_text(encoding="utf-8")
     called = {
         node.func.id
@@ -51,7 +53,7 @@ def test_every_figure_is_in_the_gallery() -> None:
 
 
 def test_every_matrix_spec_is_in_the_gallery() -> None:
-    """Each module of viz/matrix_specs/ is an example, or else each of its functions."""
+    """Each module of viz/matrix_specs/, or else each of its functions, is an example in the gallery."""
     functions = drawing("matrix_specs", ("MatrixSpec", "list[MatrixSpec]"))
     assert len(functions) > 5
     assert {name for name in functions if not set(SHEETS) & set(name.split("."))} == set()

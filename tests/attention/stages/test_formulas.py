@@ -1,14 +1,14 @@
-"""Formulas by hand; that they are those of torch is held at every stage of every architecture, where torch is."""
+"""Stage formulas against results by hand; the numpy-pass tests compare all architectures with torch."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import pytest
 
 from attention.stages.formulas import FORMULAS, attend, strip_inplace_mark, weigh
 from attention.stages.functions import erf, gelu, layer_norm, silu, softmax
+from tests.support.cases import loop_over
 
 
 def test_erf_is_that_of_the_textbook() -> None:
@@ -49,7 +49,7 @@ def test_heads_that_share_keys_look_at_the_same() -> None:
     np.testing.assert_array_equal(found[0, 0], found[0, 1])
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "given", "wanted"),
     [
         ("split", ([0, 1, 2, 3, 4], [2, 3]), [[0, 1], [2, 3, 4]]),

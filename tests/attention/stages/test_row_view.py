@@ -1,4 +1,4 @@
-"""Places of a picture and of the model's own array, one to one."""
+"""The bijection between cells of a stage's matrix on screen and indices of the model's array."""
 
 from __future__ import annotations
 

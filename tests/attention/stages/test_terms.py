@@ -1,4 +1,4 @@
-"""A number opened: the law that terms add up is held at every stage of every architecture; here are cases by hand."""
+"""Decomposition of a value into terms, by hand; the numpy-pass tests check all architectures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from attention.stages.formulas import FORMULAS
 from attention.stages.terms import origin, terms
+from tests.support.cases import loop_over
 
 NOISE = np.random.default_rng(1)
 
@@ -39,7 +40,7 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@loop_over("name", CASES)
 def test_terms_add_up_and_are_made_of_what_they_say(name: Any) -> None:
     given, named = CASES[name]
     gave = FORMULAS[name](*given, **named)
@@ -62,7 +63,7 @@ def test_an_embedding_is_one_number_of_the_table() -> None:
     assert factor.at == (6, 2)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "given", "named"),
     [
         ("transpose", (numbers(2, 3, 4), 1, 2), {}),

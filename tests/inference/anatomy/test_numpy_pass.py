@@ -1,4 +1,4 @@
-"""The law of the whole pass: numpy, which knows ids and weights alone, has at every stage what the model has."""
+"""The whole forward pass in numpy, from ids and weights only: every stage equals the model's stage."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from inference.runners.number_terms import expand_number
 from inference.runners.whole_pass import program, taken_apart
 from inference.tasks.whole_pass import Opened, Origin
 from tests.support.architectures import GROUPED, MAPS_ONLY, RECORDED, Architecture, build, inputs, named
+from tests.support.cases import loop_over
 from tests.support.hooks import hooks
 
 capture.install()
-TOLERANCE = 1e-5  # of the stage's largest number, after all stages before it
-UNLISTED = [  # families that no line of the code knows: parallel parts, other norms, another attention, experts
+TOLERANCE = 1e-5  # The tolerance is relative to a stage's largest value and includes the error of all earlier stages.
+UNLISTED = [  # The code names none of these: parallel blocks, other norms and attentions, experts.
     Architecture("Cohere", "cohere", "decoder", GROUPED),
     Architecture("Granite", "granite", "decoder", GROUPED),
     Architecture("OLMo 2", "olmo2", "decoder", GROUPED),
     Architecture("Mixtral", "mixtral", "decoder", {**GROUPED, "num_local_experts": 4}),
 ]  # fmt: skip
 EVERY = [*RECORDED, *MAPS_ONLY, *UNLISTED]
-# What has no formula here, by architecture. All other stages of these are computed, and all stages of every other one.
-BANDS = {"einsum"}  # of windows that share memory with each other
+# Functions without a numpy formula, by architecture; all other stages of all architectures are computed.
+BANDS = {"einsum"}  # Longformer's windows are overlapping views of the same memory.
 REFUSED = {"SigLIP, vision": {"multi_head_attention_forward"}, "Longformer": BANDS, "LED": BANDS}
 
 
@@ -42,9 +43,10 @@ def readied(row: Architecture) -> Any:
     return model
 
 
-@pytest.mark.parametrize("row", EVERY, ids=[row.name for row in EVERY])
+@pytest.mark.slow
+@loop_over("row", EVERY, ids=[row.name for row in EVERY])
 def test_every_stage_is_computed_anew(row: Any) -> None:
-    """And any number of it is the sum of its terms, and the lines of PyTorch give what the model gives."""
+    """Also, a random value of each stage is the sum of its terms, and its PyTorch lines reproduce it."""
     model, given = readied(row), inputs(row)
     noise = np.random.default_rng(0)
     own: dict[int, Tensor] = {}
@@ -70,8 +72,8 @@ def test_every_stage_is_computed_anew(row: Any) -> None:
 
 
 def adds_up(found: Opened, call: FunctionCall) -> None:
-    """Whether the terms of a number add up to it, but for what float32 rounds of its terms."""
-    if abs(found.value) < 1e30:  # not what a mask set
+    """Assert that the terms of a value add up to it within the rounding error of float32."""
+    if abs(found.value) < 1e30:  # Values that a mask has set are skipped.
         largest_term = max((abs(term.value) for term in found.terms), default=0.0)
         assert found.total == pytest.approx(found.value, abs=1e-5 * max(largest_term, call.size, 1e-3)), call.line
         shown = sum(term.value for term in found.terms) + found.rest
@@ -79,7 +81,7 @@ def adds_up(found: Opened, call: FunctionCall) -> None:
 
 
 def stands(origin: Origin, own: Mapping[int, Tensor], model: Any) -> None:
-    """Whether a number stands where it is said to: in an earlier stage, or in the file."""
+    """Assert that an origin's value is at its stated place in an earlier stage or in a weight."""
     assert bool(origin.place) == (origin.stage is not None or bool(origin.weight))
     if origin.stage is not None:
         assert float(own[origin.stage][origin.place]) == origin.value
@@ -87,9 +89,9 @@ def stands(origin: Origin, own: Mapping[int, Tensor], model: Any) -> None:
         assert float(model.get_parameter(origin.weight)[origin.place]) == origin.value
 
 
-@pytest.mark.parametrize("name", ["BERT", "ALBERT", "GPT-2", "Llama", "GPT-NeoX", "Gemma 2", "Marian", "gpt-oss"])
+@loop_over("name", ["BERT", "ALBERT", "GPT-2", "Llama", "GPT-NeoX", "Gemma 2", "Marian", "gpt-oss"])
 def test_each_stage_s_own_lines_lead_to_it_from_those_that_it_reads(name: Any) -> None:
-    """What stands beside a stage on screen, run by itself with the numbers of the stages before."""
+    """The code shown for a stage, run on the outputs of earlier stages, gives the output of the stage."""
     row = named(name)
     model, given = readied(row), inputs(row)
     own: dict[int, Tensor] = {}
@@ -107,12 +109,12 @@ def test_each_stage_s_own_lines_lead_to_it_from_those_that_it_reads(name: Any) -
             exec("\n".join(stage.lines), names)
         made = names[f"v{stage.number}"]
         gave[stage.number] = made
-        first = made[0] if isinstance(made, tuple) else made  # the largest numbers and their places
+        first = made[0] if isinstance(made, tuple) else made  # Of a pair (values, indices), compare the values.
         torch.testing.assert_close(first, own[stage.number], rtol=0, atol=1e-6)
 
 
 def test_a_wrong_formula_is_noticed_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From there numpy goes on with the model's own numbers, so that one stage is not blamed for another."""
+    """Later stages continue from the model's own values, so only a single stage is reported."""
     monkeypatch.setitem(formulas.FORMULAS, "gelu", lambda x: np.maximum(x, 0))
     row = named("BERT")
     _, stages = taken_apart(readied(row), row.kind, inputs(row))

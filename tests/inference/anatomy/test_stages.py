@@ -1,4 +1,4 @@
-"""What the stages of a pass are for: parts and roles, told from what runs in which layer and from what reads what."""
+"""Parts and roles of the stages of a pass, derived from the running modules and the inputs of each stage."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from inference.record import capture
 from inference.runners.whole_pass import taken_apart
 from inference.tasks.whole_pass import Stage
 from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
+from tests.support.cases import loop_over
 
 capture.install()
 POST = ["attention", "residual", "norm", "feed-forward", "residual", "norm"]
@@ -20,7 +21,7 @@ BOTH = ["norm", "attention", "norm", "residual", "norm", "feed-forward", "norm",
 LAYERS = {
     "BERT": POST, "ALBERT": POST, "DistilBERT": POST, "BART": POST, "GPT-2": PRE, "Llama": PRE, "OPT": PRE,
     "T5": PRE, "gpt-oss": PRE, "Gemma 2": BOTH,
-    "GPT-NeoX": ["norm", "attention", "norm", "feed-forward", "residual"],  # side by side, with one sum
+    "GPT-NeoX": ["norm", "attention", "norm", "feed-forward", "residual"],  # Parallel blocks have a single sum.
 }  # fmt: skip
 
 
@@ -36,8 +37,8 @@ def parts(found: Any) -> list[str]:
     return [part for part, _ in groupby(stage.part for stage in found)]
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-@pytest.mark.parametrize("name", LAYERS)
+@loop_over("layer", [0, 1])
+@loop_over("name", LAYERS)
 def test_the_parts_of_a_layer_come_in_the_order_in_which_they_run(name: Any, layer: int) -> None:
     side = stages(name)[0].side
     assert parts(stage for stage in stages(name) if stage.layer == layer and stage.side == side) == LAYERS[name]
@@ -80,7 +81,8 @@ def test_a_shared_layer_has_the_weights_of_its_own_file_at_each_turn() -> None:
     assert any("full_layer_layer_norm" in name for weights in by_layer[0] for name in weights)
 
 
-@pytest.mark.parametrize("name", [row.name for row in (*RECORDED[:20], *MAPS_ONLY[:4])])
+@pytest.mark.slow
+@loop_over("name", [row.name for row in (*RECORDED[:20], *MAPS_ONLY[:4])])
 def test_stages_read_what_came_before_them(name: Any) -> None:
     seen: set[int] = set()
     for stage in stages(name):

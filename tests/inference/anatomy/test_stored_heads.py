@@ -1,4 +1,4 @@
-"""The heads that a checkpoint has: by its configuration's word, and by the tensors that are in its files."""
+"""The task heads of a checkpoint, found from its configuration and from the tensors in its files."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SMALL = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "i
          "vocab_size": 120, "max_position_embeddings": 40}  # fmt: skip
 GPT = {"vocab_size": 350, "n_positions": 48, "n_embd": 24, "n_layer": 2, "n_head": 3,
        "bos_token_id": 0, "eos_token_id": 0}  # fmt: skip
-TRANSFORM = 24 * 24 + 24 + 2 * 24  # a matrix and a norm
+TRANSFORM = 24 * 24 + 24 + 2 * 24  # The transform is a linear layer and a layer norm.
 
 
 def tops_of(folder: Path, model: Any, tokenizer: Any = tinymodels.wordpiece) -> Any:
-    """The heads that the app finds in a model's folder, by class."""
+    """Save a model and its tokenizer to a folder and return the task heads found there, by class."""
     torch.manual_seed(0)
     tokenizer(folder)
     model.save_pretrained(folder)
@@ -42,7 +42,7 @@ def bert(kind: Any, **changes: Any) -> Any:
 
 
 def rename(folder: Path, **changes: Any) -> None:
-    """Let the configuration say something else."""
+    """Overwrite fields of the configuration."""
     file = folder / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
 

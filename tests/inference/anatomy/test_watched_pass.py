@@ -1,4 +1,4 @@
-"""One small pass, watched: who ran when, what was read and made; what an activation or a norm computes."""
+"""A small watched pass: the order of modules, inputs and outputs, and formulas of activations and norms."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from inference.anatomy.sizes import curve, kind_of_norm
 from inference.anatomy.watched_pass import KEPT, blocks, is_inside, watch
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
+from tests.support.cases import loop_over
 from tests.support.hooks import hooks
 
 
@@ -49,14 +50,14 @@ def test_what_is_noted_are_the_numbers_of_the_pass() -> None:
 
 def test_no_hook_stays_and_other_threads_are_not_noticed() -> None:
     model, given = ready("GPT-2"), inputs(named("GPT-2"))
-    model(**given)  # transformers has hooks of its own, from the first pass on
+    model(**given)  # The first pass lets transformers register its own hooks.
     before = hooks(model)
     alone = len(watch(model, given).visits)
     seen: list[Any] = []
     module = model.h[0].mlp
 
     def other(*_: Any) -> None:
-        if not seen:  # once, in the midst of the watched pass
+        if not seen:  # A single time, during the watched pass.
             seen.append(True)
             thread = threading.Thread(target=lambda: model(**given))
             thread.start()
@@ -82,7 +83,7 @@ def test_under(path: str, above: str, inside: bool) -> None:
     assert is_inside(path, above) == inside
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "formula"),
     [
         ("gelu", "GELU"),

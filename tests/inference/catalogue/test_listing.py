@@ -1,4 +1,4 @@
-"""The list of models to choose from."""
+"""The catalogue of models that users can choose from."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(room, "scan_catalog", noting)
     now = time.monotonic()
-    monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: now))  # however long the first look takes
+    monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: now))  # A fixed time keeps the cache fresh.
     one, other = Settings(cache=tmp_path), Settings(cache=tmp_path / "other")
     assert catalogue(one) is catalogue(one)
     catalogue(other)

@@ -1,4 +1,4 @@
-"""Figures of the embedded models as their evaluation files have them; nothing for others or a broken file."""
+"""Scores of the embedded models as their evaluation files have them; none for other models or broken files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_figures_are_the_file_s(tmp_path: Path) -> None:
 
 
 def odd(**figures: Any) -> str:
-    """A file in which one group's figures are changed."""
+    """Return a scores file with changed figures in a single group."""
     one = {"sentences": 30, "bleu": 31.5, "chrf": 52.25, **figures}
     return json.dumps(scores(long={"greedy": one}))
 
@@ -107,7 +107,7 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     points: Any = pytest.approx(9.5)
     assert (found.tired, found.behind) == (PronounHead(5, 11, 0.43), WeakRelation("xcomp", points))
     assert published_bert.describe_known_heads(found) == (
-        "In the sentence about the tired animal, its head 6-12 gives “animal” 0.43 of the attention of “it”;"
+        "In the sentence about the tired animal, its head 5-11 gives “animal” 0.43 of the attention of “it”;"
         " its best head for a relation between words is at most 9.5 percentage points behind the embedded"
         " encoder's (xcomp: verb or adjective that shares the subject)."
     )

@@ -1,4 +1,4 @@
-"""Where the operator allows the list alone, no other model of the hub is opened, downloaded or asked about."""
+"""Restriction to the allowed models: others are not opened, downloaded or looked up on the hub."""
 
 from __future__ import annotations
 

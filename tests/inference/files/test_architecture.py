@@ -1,4 +1,4 @@
-"""What a config.json alone tells."""
+"""Properties of a model that follow from its config.json only."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 
 from inference.errors import UserError
 from inference.files.architecture import read
+from tests.support.cases import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("config", "kind", "writes"),
     [
         ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder", False),
@@ -33,7 +34,7 @@ def test_kinds(config: dict[str, Any], kind: str, writes: bool) -> None:
     assert found.name == (config.get("architectures") or [found.name])[0]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("model_type", "reads"), [("bert", "text"), ("llava", "text"), ("dinov2", "pictures"), ("vit", "pictures"),
                               ("clip", "both"), ("siglip", "both")],
 )  # fmt: skip
@@ -42,7 +43,7 @@ def test_what_a_model_reads(model_type: str, reads: str) -> None:
     assert (found.reads, found.heads > 1) == (reads, True)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("model_type", "said"),
     [
         ("swin", "attends inside windows of a picture"),
@@ -62,11 +63,11 @@ def test_labels_may_be_called_anything() -> None:
     assert read({"model_type": "bert", "label2id": {"forehead": 5000}}, "some/model").heads == 12
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "config",
     [
         {"model_type": "bert", "num_hidden_layers": 100_000_000},
-        {"model_type": "llama", "num_hidden_layers": 10**9},  # a list of this length while the configuration is made
+        {"model_type": "llama", "num_hidden_layers": 10**9},  # transformers would build a list of this length.
         {"model_type": "bert", "num_attention_heads": 1001},
         {"model_type": "bert", "num_hidden_layers": -1},
         {"model_type": "bert", "num_attention_heads": -12},

@@ -1,4 +1,4 @@
-"""Files of a model in a folder: whole, safe, or refused in words."""
+"""Files of a model in a folder: complete and safe, or refused with an error message."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def garbage(folder: Path) -> None:
 
 
 def shaped(shape: str) -> Callable[[Path], None]:
-    """Makes the header state that shape for a tensor of eight bytes."""
+    """Return a function that writes a header with this shape for a tensor of eight bytes."""
 
     def spoil(folder: Path) -> None:
         header = f'{{"x": {{"dtype": "F32", "shape": {shape}, "data_offsets": [0, 8]}}}}'.encode()

@@ -1,4 +1,4 @@
-"""Sums of files, kept while the files do not change."""
+"""Checksums of files, cached while the files are unchanged."""
 
 from __future__ import annotations
 

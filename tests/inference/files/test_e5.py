@@ -1,4 +1,4 @@
-"""The Chinese encoder: what it keeps of its file, made up or real, and that it traces as every other model does."""
+"""The Chinese encoder: the weights kept from its file, synthetic or real, and traces as of other models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT = "我去了上海, 猫。"
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> e5files.Made:
-    """A made-up file in the place of the real one."""
+    """Return a synthetic file that replaces the packaged file."""
     found = e5files.write(tmp_path / "made-up.bin")
     known = replace(E5, sha256=packages.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))

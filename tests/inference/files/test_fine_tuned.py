@@ -1,4 +1,4 @@
-"""Taught models by name: opened from their own place only, never asked of the hub, and always as they are now."""
+"""Fine-tuned models by name: opened from their folder only, never looked up on the hub, up to date."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from inference import LocalBackend, TraceRequest, UserError
 from inference.files import hub, sources
 from inference.files.sources import GONE
 from inference.settings import Settings
+from tests.support.cases import loop_over
 from tests.support.trainings import kept, learn_on, of
 from training.jobs.job import write
 
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A machine whose hub must not be asked."""
+    """Return settings for empty folders, and fail the test if the hub is contacted."""
 
     def asked(*_arguments: object) -> NoReturn:
         raise AssertionError("the hub was asked")
@@ -48,7 +49,7 @@ def test_a_taught_model_goes_by_its_title(settings: Settings) -> None:
     assert sources.is_local(job.name, None, settings)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "name", ["taught/", "taught/x", "taught/../taught", f"taught/{'a' * 22}", f"taught/{'a' * 22}/model", "taught/\0"]
 )
 def test_a_name_without_a_model_is_refused_in_a_sentence(settings: Settings, name: str) -> None:

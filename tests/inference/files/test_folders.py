@@ -1,4 +1,4 @@
-"""Local folders: inside what is allowed, and silent about everything else."""
+"""Local model folders: accepted inside the allowed folders, without information about other paths."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from inference.errors import UserError
 from inference.files.sources import is_path, iterate_folders, resolve_folder
+from tests.support.cases import loop_over
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_switched_off() -> None:
         resolve_folder("/etc", [])
 
 
-@pytest.mark.parametrize("name", ["/x", "./x", "../x", "a/../b", "~/x", "C:\\x", "C:/x", "\\\\host\\x", "."])
+@loop_over("name", ["/x", "./x", "../x", "a/../b", "~/x", "C:\\x", "C:/x", "\\\\host\\x", "."])
 def test_paths(name: str) -> None:
     assert is_path(name)
 
@@ -83,7 +84,7 @@ def test_the_last_checkpoint_of_a_run_is_opened(tmp_path: Path) -> None:
     for steps in (90, 1000, 500):
         (run / f"checkpoint-{steps}").mkdir(parents=True)
         (run / f"checkpoint-{steps}" / "config.json").write_text("{}")
-    (run / "checkpoint-2000").mkdir()  # nothing is in it yet
+    (run / "checkpoint-2000").mkdir()  # An empty folder.
     (run / "checkpoint-3000").symlink_to("/")
     assert resolve_folder(str(run), [tmp_path]) == run / "checkpoint-1000"
     (run / "config.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""Looking before a download: what is offered, and every way in which the hub says no."""
+"""Look-ups on the hub before a download: the offered files, and every kind of refusal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def settings(fake: FakeHub, tmp_path: Path, **changes: Any) -> Settings:
 
 
 def variant(fake: FakeHub, name: str, drop: tuple[str, ...] = (), **files: bytes) -> str:
-    """A copy of the tiny model with files left out and others put in; "_" in a name stands for "."."""
+    """Add a copy of the tiny model with changed files to the hub and return its name; "_" in a key becomes a dot."""
     kept = {file: content for file, content in fake.repositories["someone/tiny-bert"].items() if file not in drop}
     fake.repositories[name] = kept | {file.replace("_", "."): content for file, content in files.items()}
     return name
@@ -162,7 +162,7 @@ def test_a_hub_in_trouble(fake: FakeHub, tmp_path: Path) -> None:
 
 
 def test_no_network_answers_fast(tmp_path: Path) -> None:
-    for _ in range(2):  # the first time, libraries are imported
+    for _ in range(2):  # The first iteration imports libraries; only the second is timed.
         start = time.monotonic()
         with online(), pytest.raises(UserError, match="be reached"):
             hub.fetch_offer("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))

@@ -1,4 +1,4 @@
-"""Names and revisions that may be asked for."""
+"""Valid names and revisions of models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from inference.errors import UserError
 from inference.files.hub import check_id, check_revision, convert_hub_errors, run_with_timeout
+from tests.support.cases import loop_over
 
 
 @pytest.mark.parametrize("name", ["gpt2", "google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])
@@ -20,13 +21,13 @@ def test_revisions(revision: str | None) -> None:
     assert check_revision(revision) == revision
 
 
-@pytest.mark.parametrize("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
+@loop_over("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
 def test_names_that_cannot_be_ids(name: str) -> None:
     with pytest.raises(UserError, match="the name"):
         check_id(name)
 
 
-@pytest.mark.parametrize("revision", ["../../x", "/x", "a b", "a\0", "x" * 201, "", ".."])
+@loop_over("revision", ["../../x", "/x", "a b", "a\0", "x" * 201, "", ".."])
 def test_revisions_that_cannot_be(revision: str) -> None:
     with pytest.raises(UserError, match="a revision"):
         check_revision(revision)

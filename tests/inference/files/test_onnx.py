@@ -1,4 +1,4 @@
-"""ONNX files: what was written by hand is what is read, and nothing that is broken is more than a refusal."""
+"""ONNX files: hand-written files are read correctly, broken files raise an error."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from inference.files import embedded
 from inference.files.embedded import OnnxNode, parse, read
+from tests.support.cases import loop_over
 from tests.support.onnxfiles import backbone, field, file, node, tensor, varint
 
 TWO_BY_THREE = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -36,11 +37,11 @@ def test_numbers_of_other_kinds_are_left_out() -> None:
 
 
 def shaped(*shape: int) -> bytes:
-    """Six numbers that say they have another shape."""
+    """Return a tensor message of six numbers that declares another shape."""
     return b"".join(field(1, size) for size in shape) + field(2, 1) + field(8, "a") + field(9, TWO_BY_THREE.tobytes())
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "content",
     [
         b"",

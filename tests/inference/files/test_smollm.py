@@ -1,4 +1,4 @@
-"""SmolLM2 as its package carries it, where that is installed."""
+"""SmolLM2 from its package, if it is installed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_real_tokenizer_takes_digits_alone_and_adds_nothing(real: LocalBacke
     pieces = {
         "The capital": ["The", "Ġcapital"],
         "in 1999,": ["in", "Ġ", "1", "9", "9", "9", ","],
-        "  12": ["ĠĠ", "1", "2"],  # the two spaces were one piece in training, since digits stand alone
+        "  12": ["ĠĠ", "1", "2"],  # Both spaces are a single token, because digits are split off first.
         "Don't": ["Don", "'t"],
         "<|im_start|>x<|im_end|>": ["<|im_start|>", "x", "<|im_end|>"],
     }

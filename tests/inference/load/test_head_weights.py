@@ -1,4 +1,4 @@
-"""Heads: there in the weights, or refused with the models that have them; never made up."""
+"""Task heads: loaded from the checkpoint's weights, or refused with alternatives; never initialised randomly."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_would_do_is_named(tmp_path: Path, settings: Settings) -> None:
 def test_a_stripped_head_is_missed_before_anything_is_loaded(
     tmp_path: Path, settings: Settings, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every tensor that is the head's alone is taken out; the bare model's are all there."""
+    """The tensors of the head are removed; those of the base model are complete."""
     from transformers import AutoConfig, AutoModelForMaskedLM
 
     from inference.files.checkpoint import tensors
@@ -160,7 +160,7 @@ def test_lists_know_who_has_none(tmp_path: Path, settings: Settings) -> None:
 
 
 def test_another_models_head(tmp_path: Path, settings: Settings) -> None:
-    """BERT's weights under RoBERTa's name: loaded, they would be made up."""
+    """RoBERTa's configuration with BERT's weights would load with a randomly initialised head."""
     folder = save(tmp_path / "models" / "mixed", "RoBERTa")
     other = save(tmp_path / "models" / "other", "BERT")
     shutil.copyfile(other / "model.safetensors", folder / "model.safetensors")

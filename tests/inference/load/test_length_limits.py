@@ -1,4 +1,4 @@
-"""How many tokens a model reads."""
+"""The number of tokens that a model accepts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from inference.load.loading import load
 from inference.record import capture
 from inference.settings import Settings
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 
 capture.install()
@@ -30,7 +31,7 @@ def test_relative_positions_are_limited_by_memory_alone(tmp_path: Path) -> None:
 
 
 def model(**config: object) -> SimpleNamespace:
-    """As much of a model as limits look at."""
+    """Return a stand-in for a model with the attributes that the limits read."""
     stated = SimpleNamespace(**config)
     stated.get_text_config = lambda: stated
     return SimpleNamespace(config=stated, named_modules=list)
@@ -41,19 +42,20 @@ def test_finished_maps_grow_with_the_square() -> None:
 
 
 def test_recorded_vectors_grow_with_the_length() -> None:
-    budget = 4 * 2 * (3 * 24 + 3 * 3) * 100  # and each head's log-sum-exp, in float32 and in float64
+    budget = 4 * 2 * (3 * 24 + 3 * 3) * 100  # The last term is the log-sum-exp of each head, in float32 and float64.
     assert memory_limit(model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24), True, budget) == 100
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=lambda row: row.name)
+@pytest.mark.slow
+@loop_over("row", TEXTS, ids=lambda row: row.name)
 def test_the_longest_text_fills_the_budget_and_no_more(row: Architecture) -> None:
-    """Ten tokens on every side take what the limit reckons with, for wide heads, shared keys and biases alike."""
+    """A text of ten tokens takes the estimated memory, also for wide heads, shared keys and biases."""
     opened = build(row, capture.NAME)
     records = capture.prepare(opened)
     given = inputs(row, (10,))
     given |= {f"decoder_{name}": given[name] for name in ("input_ids", "attention_mask") if f"decoder_{name}" in given}
     parts = capture.record_parts(opened, given)[0]
-    nothing: Any = None  # what is measured are the records
+    nothing: Any = None  # Only the records are measured.
     taken = Trace("", nothing, "", None, nothing, None, parts).nbytes
     assert memory_limit(opened, records, int(taken * 0.95)) < 10 <= memory_limit(opened, records, int(taken * 1.05))
 
@@ -65,7 +67,7 @@ def test_stated_widths_count_not_hidden_sizes() -> None:
 
 def test_two_values_of_a_head_count_both() -> None:
     sizes = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6}
-    budget = 4 * 2 * ((4 + 3 * 2) * 6 + 3 * 4) * 100  # keys once, values twice
+    budget = 4 * 2 * ((4 + 3 * 2) * 6 + 3 * 4) * 100  # Keys are counted once, values twice.
     assert memory_limit(model(**sizes, model_type="diffllama"), True, budget) == 100
 
 
@@ -94,7 +96,7 @@ def test_at_least_one_token() -> None:
 
 
 def test_a_modernbert_reads_8192_tokens_on_a_machine_of_24_gib() -> None:
-    """A quarter of the memory is for traces, and one text may take half of that."""
+    """A quarter of the memory is for traces, and a single text may take half of that."""
     import transformers
 
     with torch.device("meta"):

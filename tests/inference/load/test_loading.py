@@ -1,4 +1,4 @@
-"""Loading: exact weights or a refusal, and limits that are the model's own."""
+"""Loading of models: exact weights or a refusal, and the model's own length limits."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from inference.loaded_model import LoadedModel
 from inference.record import capture
 from inference.settings import Settings
 from tests.support import tinymodels
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 
-LIMITS = {"bert": 40, "roberta": 40, "gpt2": 48, "llama": 64, "marian": 64}  # RoBERTa's table has 42 rows
+LIMITS = {"bert": 40, "roberta": 40, "gpt2": 48, "llama": 64, "marian": 64}  # RoBERTa's position table has 42 rows.
 KINDS = {"bert": "encoder", "deberta": "encoder", "roberta": "encoder", "gpt2": "decoder", "llama": "decoder"}
 KINDS |= {"t5": "encoder-decoder", "marian": "encoder-decoder"}
 
@@ -42,8 +43,9 @@ def opened(folder: Path, **changes: Any) -> LoadedModel:
     return load(ModelSource(folder.name, None, folder), Settings(**changes))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
-@pytest.mark.parametrize("kind", KINDS)
+@loop_over("kind", KINDS)
 def test_kinds_and_limits(models: Path, kind: str) -> None:
     loaded = opened(models / kind)
     assert loaded.id.kind == KINDS[kind]
@@ -95,7 +97,7 @@ def test_damaged_tokenizers(models: Path, tmp_path: Path) -> None:
 
 
 def test_a_tokenizer_without_a_vocabulary(models: Path, tmp_path: Path) -> None:
-    """transformers makes up a vocabulary of five special tokens and says nothing."""
+    """transformers silently creates a vocabulary of five special tokens."""
     shutil.copytree(models / "bert", tmp_path / "mute", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
     (tmp_path / "mute" / "vocab.txt").write_text("")
     with pytest.raises(UserError, match=r"vocabulary|tokenizer"):
@@ -150,7 +152,7 @@ def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch
     with pytest.raises(UserError, match="fit together"):
         opened(models / "bert")
     monkeypatch.undo()
-    for _ in range(2):  # the count is of one building
+    for _ in range(2):  # Modules are counted for each model separately.
         torch.nn.Sequential(*(torch.nn.Identity() for _ in range(30)))
     assert opened(models / "bert").records
 
@@ -164,7 +166,7 @@ def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:
 
 
 def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) -> None:
-    """LongT5 reports its attention in pieces: the sentence says so, and not only that something failed."""
+    """LongT5 reports its attention in blocks, and the error message gives this reason."""
     import transformers as t
 
     save(tmp_path / "t5", "t5")
@@ -177,7 +179,7 @@ def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) 
 
 
 def saved(folder: Path, model: Any) -> Path:
-    """A model with the word pieces of the tiny BERT."""
+    """Save a model with the tokenizer of the tiny BERT and return its folder."""
     tinymodels.wordpiece(folder)
     model.save_pretrained(folder)
     return folder
@@ -196,7 +198,7 @@ def test_a_folder_gives_maps_of_its_own_computation(tmp_path: Path) -> None:
     [parts] = capture.record_parts(loaded.model, given)
     assert set(parts) == {"encoder"}
     with torch.inference_mode():
-        own = falcon.eval().transformer(**given)[0]  # by sdpa; eager attention adds ALiBi twice
+        own = falcon.eval().transformer(**given)[0]  # The reference is sdpa, because eager attention adds ALiBi twice.
     loaded = opened(saved(tmp_path / "falcon", falcon))
     assert not loaded.records
     found = capture.record(loaded.model, given)

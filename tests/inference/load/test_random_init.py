@@ -1,4 +1,4 @@
-"""Random weights: the same each time, not the model's, and nobody else's random numbers are touched."""
+"""Random weights: reproducible, different from the trained weights, no effect on global generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell is made of a model of any family, in its usual setting, and nothing of it is left on the model."""
+"""Shells over the weights of a model, for every family and its usual attention; the model stays unchanged."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from transformers import AutoConfig, AutoModel
 from inference.load.shared_weights import copy_for_recording
 from inference.record import capture
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture
+from tests.support.cases import loop_over
 
 
 def told(model: Any) -> Any:
-    """What a module carries beside its numbers."""
+    """Return a module's state apart from the values of its tensors."""
     modules = [(path, module.training, sorted(vars(module))) for path, module in model.named_modules()]
     tensors = [(id(t), t.requires_grad, t.device) for t in (*model.parameters(), *model.buffers())]
     return modules, tensors, str(vars(model.config))
 
 
-@pytest.mark.parametrize("row", [*EVERY_RECORDED, *MAPS_ONLY], ids=lambda row: row.name)
+@pytest.mark.slow
+@loop_over("row", [*EVERY_RECORDED, *MAPS_ONLY], ids=lambda row: row.name)
 def test_nothing_is_left_on_a_model(row: Architecture) -> None:
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""Edits inside the attention of pictures obey the laws that they obey on texts."""
+"""Edits inside the attention of pictures, with the same laws as on texts."""
 
 from __future__ import annotations
 

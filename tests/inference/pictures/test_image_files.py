@@ -1,4 +1,4 @@
-"""Pictures that somebody brings: each kind comes out as its pixels, and nothing broken is more than a refusal."""
+"""Image files of users: every format decodes to its pixels, and broken files raise an error."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from PIL import Image, PngImagePlugin
 from inference.errors import OUT_OF_MEMORY, UserError
 from inference.pictures import image_files
 from inference.pictures.image_files import LONGEST, MOST_BYTES, MOST_PIXELS, MOST_SCANS, MOST_SIDE, open_picture
+from tests.support.cases import loop_over
 
 Pixels = NDArray[np.uint8]
 ORIENTATION = 0x0112
@@ -22,14 +23,14 @@ LOSSLESS: dict[str, dict[str, Any]] = {"PNG": {}, "WEBP": {"lossless": True, "ex
 
 
 def photo(height: int = 40, width: int = 56) -> Pixels:
-    """Smooth colours, another in every corner, and no two sides alike."""
+    """Return a smooth picture with a different colour in each corner and no symmetry."""
     down, across = np.linspace(0, 1, height)[:, None], np.linspace(0, 1, width)[None]
     rows = [255 * down + 0 * across, 255 * across + 0 * down, 127 * (1 - down) * (1 - across)]
     return np.stack(rows, axis=-1).astype(np.uint8)
 
 
 def saved(picture: Image.Image | Pixels, kind: str, **options: Any) -> bytes:
-    """A file's content."""
+    """Return the content of an image file."""
     stream = BytesIO()
     image = picture if isinstance(picture, Image.Image) else Image.fromarray(picture)
     image.save(stream, kind, **LOSSLESS.get(kind, {}), **options)
@@ -48,11 +49,11 @@ def test_a_jpeg_comes_out_as_it_is_told(options: dict[str, Any]) -> None:
     assert np.abs(open_picture(saved(photo(), "JPEG", **options)).pixels.astype(int) - photo()).max() < 12
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", [*LOSSLESS, "JPEG"])
+@loop_over("orientation", range(1, 9))
+@loop_over("kind", [*LOSSLESS, "JPEG"])
 def test_what_a_camera_held_askew_comes_out_upright(kind: str, orientation: int) -> None:
     across = photo().swapaxes(0, 1)
-    stored = {  # what row 0 and column 0 are, by EXIF: top and left, top and right, bottom and right …
+    stored = {  # EXIF defines the positions of row 0 and column 0: top left, top right, bottom right …
         1: photo(), 2: photo()[:, ::-1], 3: photo()[::-1, ::-1], 4: photo()[::-1],
         5: across, 6: across[::-1], 7: across[::-1, ::-1], 8: across[:, ::-1],
     }[orientation]  # fmt: skip
@@ -110,7 +111,7 @@ def test_inks_become_colours() -> None:
 def test_white_shows_through(kind: str) -> None:
     clear = np.concatenate([photo(), np.full((40, 56, 1), 255, np.uint8)], axis=-1)
     clear[:10, :, 3] = 0
-    clear[10:20] = (0, 0, 0, 51)  # a fifth of black
+    clear[10:20] = (0, 0, 0, 51)  # Black with an opacity of 20 %.
     found = open_picture(saved(clear, kind)).pixels
     assert (found[:10] == 255).all()
     assert (found[10:20] == 204).all()
@@ -141,7 +142,7 @@ def test_a_large_picture_is_made_smaller_in_its_shape() -> None:
 
 
 def refused(data: bytes) -> str:
-    """What is said of a file."""
+    """Return the error message for a file."""
     with pytest.raises(UserError) as caught:
         open_picture(data)
     return caught.value.message
@@ -158,7 +159,7 @@ def test_what_is_no_picture_of_the_three_kinds_is_named() -> None:
 
 
 def png(width: int, height: int, content: bytes = b"") -> bytes:
-    """A PNG file of colours that states its size, whatever its pixels are."""
+    """Return an RGB PNG file with this size in its header and any pixel data."""
 
     def chunk(name: bytes, inner: bytes) -> bytes:
         return struct.pack(">I", len(inner)) + name + inner + struct.pack(">I", zlib.crc32(name + inner))
@@ -169,7 +170,7 @@ def png(width: int, height: int, content: bytes = b"") -> bytes:
 
 
 def webp(width: int, height: int) -> bytes:
-    """A WebP file that states its size, and holds a small picture."""
+    """Return a WebP file with this size in its header and a small picture inside."""
     inner = saved(photo(), "WEBP")[12:]
     sizes = struct.pack("<I", width - 1)[:3] + struct.pack("<I", height - 1)[:3]
     extended = b"VP8X" + struct.pack("<I", 10) + b"\x02\0\0\0" + sizes
@@ -211,8 +212,8 @@ def test_a_small_file_does_not_stand_for_endless_passes() -> None:
     assert refused(jpeg[:-2] + scan * MOST_SCANS + jpeg[-2:]).startswith("This JPEG picture is stored in more than 40")
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-@pytest.mark.parametrize("part", [0.1, 0.5, 0.95])
+@loop_over("kind", ["PNG", "JPEG", "WEBP"])
+@loop_over("part", [0.1, 0.5, 0.95])
 def test_a_file_that_was_cut_short_is_refused(kind: str, part: float) -> None:
     noise = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
     data = saved(noise, kind)
@@ -238,7 +239,7 @@ def test_memory_that_runs_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def whole() -> dict[str, bytes]:
-    """Files of every kind that is read, with all that may be in one."""
+    """Return files of every accepted format with their optional features, by name."""
     exif = Image.Exif()
     exif[ORIENTATION] = 6
     clear = Image.fromarray(photo()).convert("RGBA")
@@ -256,13 +257,13 @@ def whole() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", whole())
+@loop_over("name", whole())
 def test_whatever_is_harmed_is_a_picture_or_a_refusal(name: str) -> None:
     data = whole()[name]
     random = np.random.default_rng(7)
     for _ in range(300):
         harmed = bytearray(data)
-        # Most of what a header says is in the first bytes.
+        # Headers are in the first bytes, so damage is concentrated there.
         for at in (random.random(random.integers(1, 6)) ** 2 * len(harmed)).astype(int):
             harmed[at] = random.integers(0, 256)
         if random.random() < 0.2:

@@ -1,4 +1,4 @@
-"""Where pixels go: the box of a grid is worked out from a processor's settings, and the real processor is the judge."""
+"""The box of a patch grid, computed from the processor's settings and checked against the real processor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_family_is_in_the_table() -> None:
 def test_every_patch_was_made_from_the_pixels_that_it_names(
     tmp_path: Path, row: Sight, side: int | None, size: tuple[int, int]
 ) -> None:
-    """Red says how far right a pixel is and green how far down, so a patch's mean colour says where it was taken."""
+    """Red encodes the column of a pixel and green its row, so a patch's mean colour gives its origin."""
     found = eye(row, tmp_path)
     seen = found.read(gradient(*size), side)
     mean, std = (np.array(getattr(found.processor, name))[:, None, None] for name in ("image_mean", "image_std"))

@@ -1,4 +1,4 @@
-"""A picture read by a model in somebody's memory."""
+"""A picture traced by a model in memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Two hundred pictures with one white square each: the patch under it is what the model was given there, every time.
+"""Pictures with a planted white square: the patches under the square are the tokens whose queries change.
 
-The processors are those of the published models, the sizes are any; the models are of one layer with random weights,
-so that a token's query changes if and only if a pixel of its own patch does. All of the way is gone: processor, crop,
-patches, positions fitted to other sizes, the recorded trace, and the grid that says which pixels a token is.
+The processors are those of published models; the models have a single layer with random weights, so that a token's
+query changes if and only if a pixel of its own patch changes. The tests cover processor, crop, patches,
+interpolated position embeddings, the recorded trace, and the grid that maps tokens to pixels.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from inference.files.dinov2 import PREPARED
 from inference.settings import Settings
 from tests.support.picturemodels import Sight, save
 
-PICTURES = 20  # of each case
-SUPPORT = 2  # pixels, of the larger of both scales, that a cubic curve reaches to either side
+PICTURES = 20  # The number of pictures per case.
+SUPPORT = 2  # The reach of a cubic kernel to either side, in pixels of the larger scale.
 SHORTEST, LONGEST = 90, 420
 
 Box = tuple[float, float, float, float]
@@ -29,7 +29,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Case:
-    """A model as published, but of one small layer; ``side``: the whole picture, its longer side so long."""
+    """A published model reduced to a small layer; ``side`` is the longer side of a whole picture."""
 
     name: str
     model_type: str
@@ -40,14 +40,14 @@ class Case:
 
     @property
     def sight(self) -> Sight:
-        """The same as a row of the families' table."""
+        """Return the case as a row of the table of families."""
         config = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 3, "intermediate_size": 32,
                   "image_size": self.image, "patch_size": self.patch}  # fmt: skip
         return Sight(self.name, self.model_type, (), self.processor, config)
 
 
 def square(kind: str, side: int, resample: int, **others: Any) -> dict[str, Any]:
-    """A processor that squashes pictures into a square."""
+    """Return the settings of a processor that resizes pictures to a square."""
     return {"image_processor_type": kind, "size": {"height": side, "width": side}, "resample": resample, **others}
 
 
@@ -70,7 +70,7 @@ CASES = [
 
 @dataclass(frozen=True)
 class Planted:
-    """A dark picture, the same with a white square, and where that is: left, top, right, bottom in whole pixels."""
+    """A dark picture, its copy with a white square, and the square (left, top, right, bottom) in pixels."""
 
     plain: Picture
     marked: Picture
@@ -78,13 +78,13 @@ class Planted:
 
 
 def dark(random: np.random.Generator) -> Picture:
-    """A picture of any size and shape."""
+    """Return a dark picture of random size and shape."""
     rows, columns = random.integers(SHORTEST, LONGEST, 2)
     return Picture(random.integers(0, 90, (rows, columns, 3), dtype=np.uint8))
 
 
 def planted(plain: Picture, target: Box, reach: tuple[float, float], random: np.random.Generator) -> Planted:
-    """A square inside a part of the picture, away from its edges where there is room, one pixel at the least."""
+    """Plant a square of at least one pixel inside ``target``, away from the target's edges if there is room."""
     across = span(target[0], target[2], reach[0], plain.width, random)
     down = span(target[1], target[3], reach[1], plain.height, random)
     pixels = plain.pixels.copy()
@@ -93,9 +93,9 @@ def planted(plain: Picture, target: Box, reach: tuple[float, float], random: np.
 
 
 def span(low: float, high: float, reach: float, end: int, random: np.random.Generator) -> tuple[int, int]:
-    """First pixel and the one after the last, between two edges."""
+    """Return a random half-open range of pixels between two edges, if possible ``reach`` away from both."""
     first, last = int(np.ceil(low + reach)), int(np.floor(high - reach))
-    if last - first < 1:  # no room: the pixel in the middle
+    if last - first < 1:  # Without room, use the pixel in the middle.
         first = min(max(int((low + high) / 2), 0), end - 1)
         return first, first + 1
     begin = int(random.integers(first, last))
@@ -103,24 +103,24 @@ def span(low: float, high: float, reach: float, end: int, random: np.random.Gene
 
 
 def overlap(one: Box, other: Box) -> bool:
-    """Whether two boxes share more than an edge."""
+    """Return True if two boxes share more than an edge."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def box_of(grid: Grid, token: int) -> Box:
-    """The pixels of a patch."""
+    """Return the pixels of a patch."""
     found = grid.pixels(token)
     assert found is not None
     return found
 
 
 def given(case: Case, folder: Path, picture: Picture) -> TraceRequest:
-    """The request for a picture."""
+    """Return the trace request for a picture."""
     return TraceRequest(model=str(folder), picture=picture, side=case.side)
 
 
 def changed(backend: LocalBackend, one: TraceRequest, other: TraceRequest) -> set[int]:
-    """The tokens whose queries differ."""
+    """Return the tokens whose queries differ between two requests."""
     queries = [backend.trace(request).parts["encoder"][0].query for request in (one, other)]  # type: ignore[union-attr]
     return set(np.flatnonzero(np.abs(queries[0] - queries[1]).max(axis=(0, 2)) > 1e-5).tolist())
 

@@ -1,4 +1,4 @@
-"""The photo that comes with the app: explorable in full, and where the model is installed, what the model does."""
+"""The sample photo: its trace has all features and, if the model is installed, equals the model's own."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from inference.pictures.sample_picture import (
 )
 from training import sample_picture
 
-# Left, top, right and bottom of the eyes and the nose, in the photo's pixels, by the eye.
+# Boxes (left, top, right, bottom) of the eyes and the nose in pixels, estimated by eye.
 FACE = ((145, 90, 205, 140), (295, 110, 350, 165), (235, 225, 290, 270))
 
 
 def on_face(trace: Trace, layer: int, head: int) -> float:
-    """Of the attention that CLS has for patches, the share of those whose middle is in an eye or the nose."""
+    """Return the share of CLS's attention to patches that goes to patches centred on the eyes or the nose."""
     grid = trace.source.grid
     assert grid is not None
     row = trace.weights(layer, head)[0]

@@ -1,4 +1,4 @@
-"""What is said of pictures, and what it rests on: what transformers' own classes say on the same weights."""
+"""Answers and attributions of picture models against transformers' own classes with the same weights."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inference.task_heads import SEES, WHAT
 from inference.tasks.hidden_states import HiddenStates
 from inference.tasks.labels import TextLabel
 from inference.tasks.picture_outputs import AttributionOfPatches, PictureLabels, PictureTexts, PictureVector
+from tests.support.cases import loop_over
 from tests.support.picturemodels import picture, save, save_judge, sight
 
 NAMES = {0: "cat", 1: "dog", 2: "<b>street</b>", 3: "none"}
@@ -52,8 +53,8 @@ def eager(auto: Any, folder: Path) -> Any:
     return auto.from_pretrained(folder, attn_implementation="eager").eval().requires_grad_(False)
 
 
-@pytest.mark.parametrize("side", [None, 44])
-@pytest.mark.parametrize("name", JUDGES)
+@loop_over("side", [None, 44])
+@loop_over("name", JUDGES)
 def test_classes_are_the_library_s_own(backend: LocalBackend, root: Path, name: str, side: int | None) -> None:
     folder = root / f"{name} judge"
     said = backend.predict(PictureLabels(model=str(folder), picture=picture(), side=side, edits=SETS))
@@ -96,7 +97,7 @@ def test_texts_fit_as_the_library_says(backend: LocalBackend, root: Path, name: 
 
 
 def chefer(logit: Any, maps: Any) -> Any:
-    """Equations 5 and 6 of arXiv:2103.15679, with whole matrices as they are printed."""
+    """Compute equations 5 and 6 of arXiv:2103.15679 with whole matrices."""
     gradients = torch.autograd.grad(logit, maps, retain_graph=True)
     reached = torch.eye(maps[0].shape[-1])
     for weights, gradient in zip(maps, gradients, strict=True):
@@ -136,7 +137,7 @@ def test_how_well_a_text_fits_rests_on_patches_and_words(backend: LocalBackend, 
         * model.logit_scale.exp()
     )
     np.testing.assert_allclose(found.patches, chefer(logit, seen.attentions)[0], rtol=1e-3, atol=1e-5)
-    end = int(ids[0].argmax())  # where this text's vector is read
+    end = int(ids[0].argmax())  # The text's vector is read at the end token.
     assert found.words is not None
     np.testing.assert_allclose(found.words, chefer(logit, read.attentions)[end], rtol=1e-3, atol=1e-5)
     assert found.text_row is not None
@@ -156,7 +157,7 @@ def test_siglip_rests_on_all_that_it_pools(backend: LocalBackend, root: Path) ->
 
 
 def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
-    """The models are as they were: a trace after gradients is the trace before."""
+    """Gradients leave no hooks, gradients or flags on the model."""
     question = PictureVector(model=str(root / "ViT judge"), picture=picture(seed=8))
     backend.predict(AttributionOfPatches(model=str(root / "ViT judge"), picture=picture(seed=8)))
     assert backend.predict(question).values.flags.writeable is False
@@ -165,7 +166,7 @@ def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
     assert not any(module._forward_hooks for module in model.modules())  # noqa: SLF001  # torch has no public way
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "question", "said"),
     [
         ("ViT", PictureLabels(picture=picture()), "no head that tells the class of a picture"),

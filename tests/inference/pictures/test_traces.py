@@ -1,4 +1,4 @@
-"""The law of the house for pictures: weights equal eager attention, and every token is where the grid says."""
+"""Traces of pictures: weights equal eager attention, and tokens are at the positions of the grid."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inference import LocalBackend, TraceRequest, UserError
 from inference.record import capture, fidelity_check
 from inference.settings import Settings
 from tests.support.architectures import build
+from tests.support.cases import loop_over
 from tests.support.picturemodels import PATCH, SIGHTS, Sight, picture, save, sight
 
 TOLERANCE = 3e-6
@@ -41,7 +42,7 @@ def asked(models: Path, row: Sight, **options: Any) -> TraceRequest:
 
 
 def eager(request: TraceRequest, backend: LocalBackend) -> Any:
-    """What the library's own eager attention reports for the same picture, (head, query, key) a layer."""
+    """Return transformers' eager attention for the same picture, an array (head, query, key) per layer."""
     assert request.picture is not None
     eye = backend.loaded(request.model, None).eye
     assert eye is not None
@@ -57,8 +58,9 @@ def whole(trace: Trace, layer: int) -> Any:
     return np.stack([trace.weights(layer, head) for head in range(trace.heads)])
 
 
-@pytest.mark.parametrize("side", [None, 41], ids=["own", "whole"])
-@pytest.mark.parametrize("row", SIGHTS, ids=[row.name for row in SIGHTS])
+@pytest.mark.slow
+@loop_over("side", [None, 41], ids=["own", "whole"])
+@loop_over("row", SIGHTS, ids=[row.name for row in SIGHTS])
 def test_weights_equal_eager_attention(backend: LocalBackend, models: Path, row: Sight, side: int | None) -> None:
     request = asked(models, row, picture=picture(), side=side)
     trace, expected = backend.trace(request), eager(request, backend)
@@ -133,7 +135,7 @@ def test_the_key_is_of_the_pixels_and_the_size() -> None:
     assert len(keys) == 6
 
 
-@pytest.mark.parametrize("row", SIGHTS, ids=[row.name for row in SIGHTS])
+@loop_over("row", SIGHTS, ids=[row.name for row in SIGHTS])
 def test_a_model_is_made_ready_with_a_picture_of_few_patches(row: Sight) -> None:
     given = fidelity_check.inputs(build(row.architecture, capture.NAME))
     assert given["pixel_values"].shape == (1, 3, 4 * PATCH, 4 * PATCH)
@@ -163,7 +165,7 @@ def test_a_saved_trace_of_a_picture_opens_with_it(backend: LocalBackend, models:
 def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
     backend: LocalBackend, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Patches would be shown in wrong places, and look right."""
+    """Without the refusal, patches would be shown in wrong places and look plausible."""
     eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
     assert eye is not None
     monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))

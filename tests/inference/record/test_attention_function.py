@@ -1,4 +1,4 @@
-"""Recorded or not, the attention function answers as plain attention does, for every kind of call."""
+"""The attention function, recording or not, against plain attention for every kind of call."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from attention.record import Record
 from inference.record import records
 from inference.record.attention_call import compact_tensors
 from inference.record.attention_function import attend, keep_weights, record_attention
+from tests.support.cases import loop_over
 from tests.support.present import present
 
 WHOLE = slice(None)
@@ -24,7 +25,7 @@ def numbers(*shape: int, seed: int = 0) -> Tensor:
 
 
 def some(*shape: int) -> Any:
-    """A mask that hides a third of the pairs and no row altogether."""
+    """Return a mask that hides about a third of the pairs, but never the first key of a row."""
     mask = numbers(*shape, seed=7) > -1
     mask[..., 0] = True
     return mask
@@ -34,7 +35,7 @@ def additive(mask: Any) -> Tensor:
     return torch.zeros(mask.shape).masked_fill(~mask, torch.finfo(torch.float32).min)
 
 
-# (queries, keys, kv_heads, arguments); 2 texts, 4 heads, 6 channels
+# Each case is (queries, keys, kv_heads, arguments), with 2 texts, 4 heads and 6 channels.
 CASES = {
     "plain": (5, 7, 4, {}),
     "causal": (5, 5, 4, {"is_causal": True}),
@@ -62,7 +63,7 @@ CASES = {
 
 
 class Module(torch.nn.Module):
-    """Stands for a model and for its attention module."""
+    """A stand-in for both a model and its attention module."""
 
     def __init__(self, groups: Any, causal: Any) -> None:
         super().__init__()
@@ -79,7 +80,7 @@ def arguments(case: Any) -> Any:
     return (module, *vectors, extra.pop("attention_mask", None)), extra
 
 
-@pytest.mark.parametrize("case", CASES)
+@loop_over("case", CASES)
 def test_a_recorded_answer_is_plain_attention_s(case: Any) -> None:
     given, extra = arguments(case)
     expected, _ = sdpa_attention_forward(*given, **extra)
@@ -90,9 +91,9 @@ def test_a_recorded_answer_is_plain_attention_s(case: Any) -> None:
     torch.testing.assert_close(attend(*given, **extra)[0], expected, atol=0, rtol=0)
 
 
-@pytest.mark.parametrize("case", CASES)
+@loop_over("case", CASES)
 def test_the_answer_follows_from_the_record(case: Any) -> None:
-    """Recorded weights times recorded values are what the layer hands on."""
+    """Recorded weights times recorded values equal the output of attention."""
     given, extra = arguments(case)
     with record_attention() as tape:
         output, _ = attend(*given, **extra)
@@ -105,10 +106,8 @@ def test_the_answer_follows_from_the_record(case: Any) -> None:
             )
 
 
-@pytest.mark.parametrize("extra", [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}], ids=["soft cap", "sinks"])
-@pytest.mark.parametrize(
-    "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
-)
+@loop_over("extra", [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}], ids=["soft cap", "sinks"])
+@loop_over("mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"])
 def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> None:
     given = (Module(2, True), numbers(2, 4, 5, 6), numbers(2, 2, 5, 6, seed=1), numbers(2, 2, 5, 6, seed=2), mask)
     idle, _ = attend(*given, **extra)
@@ -120,16 +119,14 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> No
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "extra",
     [{"softcap": 1.5}, {"s_aux": numbers(4, seed=5)}, {"softcap": 1.5, "position_bias": numbers(1, 4, 5, 5)}],
     ids=["soft cap", "sinks", "soft cap, bias"],
 )
-@pytest.mark.parametrize(
-    "mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"]
-)
+@loop_over("mask", [None, some(2, 1, 5, 5), additive(some(2, 1, 5, 5))], ids=["causal", "bool", "additive"])
 def test_soft_caps_and_sinks_have_gradients(extra: Any, mask: Any) -> None:
-    """As far as differences of the answer itself can tell, in its float32."""
+    """Gradients agree with finite differences, within the precision of float32."""
     vectors = [numbers(2, heads, 5, 6, seed=heads + at).requires_grad_() for at, heads in enumerate((4, 2, 2))]
 
     def total(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -172,7 +169,7 @@ def test_a_row_with_every_key_hidden_is_zero() -> None:
 
 
 def test_vectors_laid_out_oddly_are_no_trap() -> None:
-    """The kernel takes for granted that channels lie side by side and answers nonsense where they do not."""
+    """The fused kernel assumes contiguous channels and gives wrong results for other layouts."""
     query = numbers(2, 4, 6, 5).transpose(2, 3)
     rest = numbers(2, 4, 5, 6, seed=1), numbers(2, 4, 5, 6, seed=2)
     with record_attention() as tape:
@@ -193,9 +190,9 @@ def test_without_the_private_kernel_everything_is_recorded_but_the_sums(monkeypa
 
 @pytest.mark.parametrize("seed", range(3))
 def test_large_scores_stay_exact(seed: int) -> None:
-    """Real models reach scores of 270, where the last digit of a score in float32 is worth 3e-5 of its weight."""
+    """Real models reach scores of 270, where the last digit of a float32 score changes its weight by 3e-5."""
     query, key, value = numbers(3, 1, 4, 96, 32, seed=seed) * 3
-    # As in a first layer: each token finds itself.
+    # Each token attends to itself, as in a first layer.
     key = key + query
     with record_attention() as tape:
         attend(Module(1, False), query, key, value, None)
@@ -206,7 +203,7 @@ def test_large_scores_stay_exact(seed: int) -> None:
     for head, exact in enumerate(scores.softmax(-1).numpy()):
         np.testing.assert_allclose(record.weights(head), exact, atol=1e-7)
         np.testing.assert_allclose(record.weights(head).sum(axis=1), 1, rtol=0, atol=1e-6)
-        # The forward pass's own sums, for a glance at a long text: good to a few of a score's last digits.
+        # Long texts use the log-sum-exp of the forward pass, exact to a few last digits of a score.
         np.testing.assert_allclose(
             record.quick().weights(head, slice(None), slice(3, 5)),
             exact[:, 3:5],
@@ -245,7 +242,7 @@ def test_equal_copies_and_other_masks_are_attentions_of_their_own() -> None:
     query, key, value = (numbers(1, 2, 5, 6, seed=seed) for seed in range(3))
     with record_attention() as tape:
         attend(Module(1, False), query, key, value, None)
-        attend(Module(1, False), query.clone(), key.clone(), value, None)  # layers with one module may be this alike
+        attend(Module(1, False), query.clone(), key.clone(), value, None)  # Shared modules may get equal values.
         attend(Module(1, False), query, key, value, None)
         attend(Module(1, False), query, key, value, some(1, 1, 5, 5))
     assert len(tape.calls) == 4

@@ -1,4 +1,4 @@
-"""Several texts in one forward pass: the same as one by one."""
+"""Several texts in a single forward pass, equal to separate passes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from inference.record import batching
 from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.write.target_text import prepare
+from tests.support.cases import loop_over
 from tests.support.tinymodels import TEXT, save
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -44,7 +45,8 @@ def same(one: object, other: object) -> None:
                 np.testing.assert_allclose(mine.weights(head), theirs.weights(head), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
+@loop_over("kind", KINDS)
 def test_a_padded_batch_equals_single_texts(models: dict[str, LoadedModel], kind: str) -> None:
     requests = [TraceRequest(text=text) for text in TEXTS]
     if models[kind].id.kind == "encoder":

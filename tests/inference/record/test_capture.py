@@ -1,4 +1,4 @@
-"""The law of the house: weights computed from what is recorded equal eager attention, for every architecture."""
+"""Weights computed from records equal eager attention, for every architecture."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tests.support.architectures import (
     inputs,
     named,
 )
+from tests.support.cases import loop_over
 
 capture.install()
 EVERY = EVERY_RECORDED + MAPS_ONLY
@@ -32,12 +33,12 @@ PADDED = [row for row in EVERY if row.kind in TEXTS]
 TOLERANCE = 3e-6
 
 
-READY: dict[str, Any] = {}  # models of which is only read
+READY: dict[str, Any] = {}  # Models shared by tests that do not change them.
 EAGER: dict[str, Any] = {}
 
 
 def eager(row: Architecture, given: Any) -> Any:
-    """What the architecture's own eager attention reports, by part: tensors (batch, head, query, key)."""
+    """Return the architecture's own eager attention by part, tensors (batch, head, query, key)."""
     if repr(row) not in EAGER:
         EAGER[repr(row)] = build(row, "eager")
     with torch.inference_mode():
@@ -52,12 +53,12 @@ def eager(row: Architecture, given: Any) -> Any:
 
 
 def recorded(row: Architecture, given: Any, **lengths: Any) -> Any:
-    """Our records of the same weights."""
+    """Return the records of a pass with the same weights."""
     return capture.record_parts(ready(row), given, **lengths)
 
 
 def ready(row: Architecture) -> Any:
-    """The row's model as ours."""
+    """Build the row's model with recorded attention, or return the cached model."""
     if repr(row) not in READY:
         model = build(row, capture.NAME)
         assert capture.prepare(model) == (row in EVERY_RECORDED)
@@ -66,14 +67,14 @@ def ready(row: Architecture) -> Any:
 
 
 def compare(row: Architecture, given: Any, found: Any) -> None:
-    """Every record against eager, on each sample's real tokens."""
+    """Assert that every record equals eager attention on the real tokens of each sample."""
     expected = eager(row, given)
     for sample, parts in enumerate(found):
         assert set(parts) == set(expected)
         for part, records in parts.items():
             for record, whole in zip(records, expected[part], strict=True):
                 if row.model_type in ("longformer", "led") and part == "encoder":
-                    continue  # bands, which tests/inference/record/test_longformer.py compares with the formula
+                    continue  # tests/inference/record/test_longformer.py compares bands with the formula.
                 real = whole[sample].numpy()
                 rows = places(given, row, "target" if part != "encoder" else "source", sample, real.shape[1])
                 cols = places(given, row, "target" if part == "decoder" else "source", sample, real.shape[2])
@@ -84,7 +85,7 @@ def compare(row: Architecture, given: Any, found: Any) -> None:
 
 
 def places(given: Any, row: Architecture, side: Any, sample: Any, length: int) -> Any:
-    """Where the sample's real tokens stand, by the attention masks that the model was given."""
+    """Return the positions of the sample's real tokens, by the attention mask of that side."""
     two = row.kind in ("encoder-decoder", "sound")
     names = {
         "source": "attention_mask" if row.kind != "cross" else "",
@@ -94,7 +95,8 @@ def places(given: Any, row: Architecture, side: Any, sample: Any, length: int) -
     return np.arange(length) if mask is None else mask[sample].nonzero().flatten().numpy()
 
 
-@pytest.mark.parametrize("row", EVERY, ids=IDS)
+@pytest.mark.slow
+@loop_over("row", EVERY, ids=IDS)
 def test_weights_equal_eager_attention(row: Any) -> None:
     given = inputs(row)
     found = recorded(row, given)
@@ -106,20 +108,20 @@ def test_weights_equal_eager_attention(row: Any) -> None:
             sums = np.stack([record.weights(head).sum(axis=1) for head in range(record.heads)])
             given_away = np.stack(
                 [record.row_sums(head) for head in range(record.heads)]
-            )  # less than one with sinks only
+            )  # Only sinks make this less than 1.
             np.testing.assert_allclose(sums, given_away, rtol=0, atol=1e-6)
             assert row.model_type == "gpt_oss" or np.allclose(sums, 1, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
-@pytest.mark.parametrize("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
+@loop_over("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
+@loop_over("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
 def test_what_is_recorded_fits_together(row: Architecture, lengths: Any) -> None:
-    """Vectors, mask, bias and sums have the sizes of this attention; the sums are those of the scores."""
+    """Vectors, mask, bias and log-sum-exp have consistent shapes; the log-sum-exp is that of the scores."""
     for records in recorded(row, inputs(row, lengths))[0].values():
         for record in records:
             heads, queries, channels = record.query.shape
             kv_heads, keys, _ = record.key.shape
-            halves = 2 if row.name == "DiffLlama" else 1  # each call weighs one half of the values
+            halves = 2 if row.name == "DiffLlama" else 1  # Each call weights half of the values.
             assert record.value.shape == (kv_heads, keys, halves * channels)
             assert (record.mask.queries, record.mask.keys) == (queries, keys)
             assert record.bias is None or record.bias.shape in ((1, queries, keys), (heads, queries, keys))
@@ -133,14 +135,15 @@ def test_what_is_recorded_fits_together(row: Architecture, lengths: Any) -> None
 SIDES = [(row, side) for row in PADDED for side in ("right", "left")]
 
 
-@pytest.mark.parametrize(("row", "side"), SIDES, ids=[f"{row.name} {side}" for row, side in SIDES])
+@pytest.mark.slow
+@loop_over(("row", "side"), SIDES, ids=[f"{row.name} {side}" for row, side in SIDES])
 def test_padding_is_cut_off_and_changes_nothing(row: Any, side: Any) -> None:
     given = inputs(row, (5, 9), side)
     found = recorded(row, given)
     compare(row, given, found)
 
 
-@pytest.mark.parametrize("row", PADDED, ids=[row.name for row in PADDED])
+@loop_over("row", PADDED, ids=[row.name for row in PADDED])
 def test_a_batch_of_unequal_texts_equals_single_runs(row: Any) -> None:
     model = ready(row)
     targets = [3, 7] if row.kind == "encoder-decoder" else None
@@ -184,7 +187,7 @@ def test_threads_that_share_a_model_get_their_own_answers(name: str) -> None:
 
 
 def weights(samples: Any) -> list[Any]:
-    """Every map of every sample, in order."""
+    """Return the maps of all samples, in order."""
     records = [record for parts in samples for part in parts.values() for record in part]
     return [record.weights(head) for record in records for head in range(record.heads)]
 
@@ -231,9 +234,9 @@ def test_windows_become_rules() -> None:
     assert [(mask.left, mask.right, mask.allowed) for mask in masks] == [(None, None, None), (2, 2, None), (2, 2, None)]
 
 
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
-@pytest.mark.parametrize("lengths", [(33,), (5, 9)], ids=["alone", "padded"])
-@pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2"])
+@loop_over("kind", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
+@loop_over("lengths", [(33,), (5, 9)], ids=["alone", "padded"])
+@loop_over("name", ["BERT", "Llama", "T5", "Gemma 2"])
 def test_half_precision_is_recorded_in_full(name: str, lengths: Any, kind: Any) -> None:
     row = named(name)
     model = build(row, capture.NAME).to(kind)
@@ -246,17 +249,17 @@ def test_half_precision_is_recorded_in_full(name: str, lengths: Any, kind: Any) 
 
 
 def test_text_and_picture_of_one_model_are_kept_apart() -> None:
-    """A picture is never padded, however long the texts beside it are."""
+    """A picture is never padded to the length of the texts in its batch."""
     config = {"text_config": CLIP_TEXT, "vision_config": VISION, "projection_dim": 8}
     row = Architecture("CLIP", "clip", "encoder", config)
     given = inputs(named("CLIP, text"), (7, 10)) | inputs(named("CLIP, vision"), (7, 10))
     for tokens, parts in zip((7, 10), recorded_any(row, given), strict=True):
-        assert [record.keys for record in parts["encoder"]] == [10, 10]  # 9 patches and one for the whole
+        assert [record.keys for record in parts["encoder"]] == [10, 10]  # There are 9 patches and a class token.
         assert [record.keys for record in parts["decoder"]] == [tokens, tokens]
 
 
 def recorded_any(row: Architecture, given: Any) -> Any:
-    """Records of a row that is in no table."""
+    """Return the records of a row outside the tables."""
     model = build(row, capture.NAME)
     capture.prepare(model)
     return capture.record_parts(model, given)
@@ -279,7 +282,7 @@ GRANITE = {**GROUPED, "layer_types": ["sliding_attention", "full_attention"], "s
     ids=lambda row: row.name,
 )
 def test_weights_with_sinks_are_those_of_the_output(row: Architecture) -> None:
-    """Granite's eager attention reports its weights before the sink takes its share; its output has them after."""
+    """Granite's eager attention reports its weights without the sink's share; its output includes the sink."""
     model, given, mixed = build(row, capture.NAME), inputs(row), []
     capture.prepare(model)
     for layer in model.layers:

@@ -1,4 +1,4 @@
-"""Edits inside the attention: what they change, what they leave alone bit for bit, and that nothing mixes."""
+"""Edits inside the attention: their effects, bit-identical values elsewhere, and isolation between texts."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from inference.record.attention_call import CROSS, DECODER
 from inference.record.attention_function import PATH
 from inference.record.edit_hooks import apply_edits
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named
+from tests.support.cases import loop_over
 
 capture.install()
 TEXTS = [row for row in EVERY_RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
 IDS = [row.name for row in TEXTS]
 BY_HAND = "edited_by_hand"
-CALLS = {"DiffLlama": 2}  # calls of the attention function per layer, if more than 1
+CALLS = {"DiffLlama": 2}  # The number of attention calls per layer, if more than 1.
 
 
 READY: dict[str, Any] = {}
 
 
 def ready(row: Architecture) -> Any:
-    """The row's model, of which is only read: an edit leaves nothing behind."""
+    """Return a cached model of the row; edits leave it unchanged."""
     if repr(row) not in READY:
         model = build(row, capture.NAME)
         assert capture.prepare(model)
@@ -41,16 +42,16 @@ def ready(row: Architecture) -> Any:
 
 
 def output(model: Any, given: Any, edits: Any = ()) -> Any:
-    """What the model says, (text, token, channel), under the edits of each text."""
+    """Return the model's output, shape (text, token, channel), under the edits of each text."""
     with apply_edits(model, edits), torch.inference_mode():
         return model(**given)[0]
 
 
-# -- against attention written out, with the change made by hand
+# -- Against plain attention with the edit made by hand
 
 
 class ByHand:
-    """Attention as its formula says, with one head of one call changed. Knows its place by the module's path."""
+    """Plain attention with an edited head in a single call, identified by the module's path."""
 
     def __init__(self) -> None:
         self.edit: Any = None
@@ -58,7 +59,7 @@ class ByHand:
         self.each = 1
         self.calls: list[str] = []
 
-    def __call__(  # noqa: PLR0913  # what transformers hands to an attention
+    def __call__(  # noqa: PLR0913  # The signature is that of transformers.
         self,
         module: Any,
         query: Tensor,
@@ -112,7 +113,7 @@ AttentionMaskInterface.register(BY_HAND, sdpa_mask)
 
 
 def plainly(row: Architecture, given: Any) -> Any:
-    """The row's model with attention as its formula says, and the paths of the calls of one pass over it."""
+    """Return the row's model with plain attention, and the paths of the attention calls of a pass."""
     model = build(row, BY_HAND)
     for path, module in model.named_modules():
         setattr(module, PATH, path)
@@ -123,7 +124,7 @@ def plainly(row: Architecture, given: Any) -> Any:
 
 
 def by_hand(model: Any, given: Any, call: int, edit: Any) -> Any:
-    """The model's output with that edit made by hand in that call."""
+    """Return the model's output with the edit made by hand in that call."""
     HAND.edit, HAND.call, HAND.calls = edit, call, []
     with torch.inference_mode():
         return model(**given)[0]
@@ -141,7 +142,8 @@ def parts_of(row: Architecture) -> Any:
     return ("encoder", "decoder", "cross") if row.kind == "encoder-decoder" else ("",)
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@pytest.mark.slow
+@loop_over("row", TEXTS, ids=IDS)
 def test_every_edit_equals_the_change_made_by_hand(row: Any) -> None:
     model, given = ready(row), inputs(row)
     plain, (hand, calls) = output(model, given), plainly(row, given)
@@ -159,14 +161,14 @@ def test_every_edit_equals_the_change_made_by_hand(row: Any) -> None:
             torch.testing.assert_close(edited, by_hand(hand, given, places[edit.layer], edit), atol=2e-5, rtol=0)
 
 
-# -- what W_O is given
+# -- The input of W_O
 
 
 W_O = {"BERT": "attention.output.dense", "Llama": "o_proj", "Gemma 2": "o_proj", "gpt-oss": "o_proj",
        "GPT-2": "attn.c_proj", "T5": "SelfAttention.o"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "ending"), W_O.items())
+@loop_over(("name", "ending"), W_O.items())
 def test_ablating_zeroes_its_slice_of_what_enters_w_o_and_nothing_else(name: Any, ending: Any) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
@@ -194,10 +196,10 @@ def model_heads(model: Any) -> Any:
     return getattr(model.config, "num_attention_heads", None) or model.config.num_heads
 
 
-# -- what the maps show
+# -- Maps under edits
 
 
-@pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss", "ModernBERT"])
+@loop_over("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss", "ModernBERT"])
 def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name: str) -> None:
     row = named(name)
     model, given = ready(row), inputs(row)
@@ -214,7 +216,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_share_what_it_had(name: str) ->
     assert isinstance(before, Record)
     if before.sinks is None:
         np.testing.assert_allclose(after.weights(head)[query], rest / rest.sum(), atol=1e-6)
-    else:  # the sink takes part in the sharing
+    else:  # The freed weight is shared with the sink too.
         sink = 1 - weights[query].sum()
         np.testing.assert_allclose(after.weights(head)[query], rest / (rest.sum() + sink), atol=1e-5)
     others = np.arange(before.queries) != query
@@ -251,7 +253,7 @@ def test_an_ablated_head_still_shows_where_it_looked() -> None:
     assert not np.array_equal(edited["encoder"][1].weights(1), plain["encoder"][1].weights(1))
 
 
-# -- batches and threads
+# -- Batches and threads
 
 
 @pytest.mark.parametrize("name", ["BERT", "Llama", "T5", "Gemma 2", "gpt-oss"])
@@ -291,7 +293,7 @@ def test_threads_do_not_mix_their_edits() -> None:
     assert right == [True] * 80
 
 
-# -- refusals and links
+# -- Errors and links
 
 
 @pytest.mark.parametrize(
@@ -317,9 +319,7 @@ def test_links_name_edits(packed: str) -> None:
     assert pack(unpack(packed)) == packed
 
 
-@pytest.mark.parametrize(
-    "packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"]
-)
+@loop_over("packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"])
 def test_a_damaged_link_is_said(packed: str) -> None:
     with pytest.raises(ValueError, match="edit should"):
         unpack(packed)

@@ -1,4 +1,4 @@
-"""A batch that grows layer by layer says what whole passes say, one by one."""
+"""A batch that grows layer by layer, equal to separate whole passes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from inference.record.growing_batch import GROWS
 from inference.runners.edit_batches import one_pass
 from tests.inference.record.test_edit_hooks import output
 from tests.support.architectures import EVERY_RECORDED, build, inputs
+from tests.support.cases import loop_over
 
 capture.install()
 ONE_SIDED = [row for row in EVERY_RECORDED if row.kind in ("encoder", "decoder")]
 SETS = [(Ablate(1, 2),), (), (Ablate(0, 1),), (MaskEdge(1, 0, 4, 2), Ablate(1, 1)), (Uniform(0, 0), Ablate(1, 0)), ()]
 
 
-@pytest.mark.parametrize("row", ONE_SIDED, ids=[row.name for row in ONE_SIDED])
+@pytest.mark.slow
+@loop_over("row", ONE_SIDED, ids=[row.name for row in ONE_SIDED])
 def test_growing_equals_one_by_one(row: Any) -> None:
     model, given = build(row, capture.NAME), inputs(row)
     capture.prepare(model)

@@ -1,4 +1,4 @@
-"""Models of which some layers only have attention: every layer keeps the model's own number."""
+"""Hybrid models with attention in some layers only: every layer keeps the model's own number."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ IDS = torch.arange(3, 13)[None]
 
 @cache
 def ready(name: str) -> tuple[Any, Any]:
-    """The traced model and the same with eager attention."""
+    """Return the traced model and a copy with eager attention."""
     config = AutoConfig.for_model(name, **{**SMALL, **HYBRIDS[name]})
     plain = deepcopy(config)
     with torch.random.fork_rng():
@@ -64,7 +64,7 @@ def ready(name: str) -> tuple[Any, Any]:
 
 
 def eager_maps(own: Any, given: torch.Tensor = IDS) -> dict[int, Any]:
-    """The maps of the model's own pass by its own layer numbers, as each attention's module returns them."""
+    """Return the maps that the attention modules of an eager pass return, by the model's layer number."""
     found: dict[int, Any] = {}
     handles = []
     for number, layer in enumerate(own.layers):
@@ -163,6 +163,6 @@ def test_a_layer_without_attention_has_no_numbers() -> None:
 def test_layers_without_attention_take_no_memory(name: str) -> None:
     model, _ = ready(name)
     parts = capture.record_parts(model, {"input_ids": IDS})[0]
-    nothing: Any = None  # what is measured are the records
+    nothing: Any = None  # Only the records are measured.
     taken = Trace("", nothing, "", None, nothing, None, parts).nbytes
     assert memory_limit(model, True, int(taken * 0.95)) < IDS.shape[1] <= memory_limit(model, True, int(taken * 1.05))

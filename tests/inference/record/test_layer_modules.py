@@ -1,4 +1,4 @@
-"""The modules that are a model's layers, and what enters them."""
+"""The layers of a model, and their inputs."""
 
 from __future__ import annotations
 

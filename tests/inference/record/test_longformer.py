@@ -1,4 +1,4 @@
-"""Longformer's and LED's maps equal the formula: a window, global columns, and global rows of their own projections."""
+"""Maps of Longformer and LED against the formula: windows, global columns and global rows."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 from attention.mask import FloatArray
 from attention.record import MapRecord
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
+from tests.support.cases import loop_over
 
 capture.install()
-HALF = 2  # of the window of 4
+HALF = 2  # Half of the window of 4 tokens.
 GLOBAL = {"none": (), "first": (0,), "two": (0, 5)}
 
 
 def projected(attention: Any, model: Any, given: Any) -> Any:
-    """Queries and keys of the first layer and their global twins, (head, token, channel), by name."""
+    """Return the outputs of the first layer's local and global query and key projections, by name."""
     found = {}
     names = ("query", "key", "query_global", "key_global")
 
     def keep(name: str, _module: Any, _given: Any, output: Any) -> None:
-        found[name] = output.clone()  # the model scales its queries in place
+        found[name] = output.clone()  # The model scales its queries in place, so they are copied.
 
     handles = [getattr(attention, name).register_forward_hook(partial(keep, name)) for name in names]
     with torch.inference_mode():
@@ -35,7 +35,7 @@ def projected(attention: Any, model: Any, given: Any) -> Any:
 
 
 def by_hand(found: Any, sample: Any, real: Any, marked: Any) -> FloatArray:
-    """Attention of the first layer by the formula, (head, query, key)."""
+    """Compute the attention of the first layer by the formula, shape (head, query, key)."""
     heads = {name: vectors[:, sample].reshape(len(vectors), 3, 8).transpose(0, 1) for name, vectors in found.items()}
     scores = heads["query"] @ heads["key"].transpose(1, 2) / 8**0.5
     places = torch.arange(scores.shape[1])
@@ -44,7 +44,7 @@ def by_hand(found: Any, sample: Any, real: Any, marked: Any) -> FloatArray:
     marks[real[torch.tensor(marked, dtype=torch.long)]] = True
     allowed = near | marks[None, :]
     if marked:
-        # The model projects global queries of the global tokens only, in order, padded to the most there are.
+        # The model projects global queries of the global tokens only, in order and padded to the largest number.
         rows = heads["query_global"][:, : len(marked)]
         scores[:, marks] = rows @ heads["key_global"].transpose(1, 2) / 8**0.5
         allowed = allowed | marks[:, None]
@@ -55,9 +55,9 @@ def by_hand(found: Any, sample: Any, real: Any, marked: Any) -> FloatArray:
     return maps
 
 
-@pytest.mark.parametrize("side", ["right", "left"])
-@pytest.mark.parametrize("marked", GLOBAL.values(), ids=GLOBAL)
-@pytest.mark.parametrize("name", ["Longformer", "LED"])
+@loop_over("side", ["right", "left"])
+@loop_over("marked", GLOBAL.values(), ids=GLOBAL)
+@loop_over("name", ["Longformer", "LED"])
 def test_bands_become_the_maps_of_the_formula(name: str, marked: Any, side: str) -> None:
     row = named(name)
     model = build(row, capture.NAME)
@@ -68,7 +68,7 @@ def test_bands_become_the_maps_of_the_formula(name: str, marked: Any, side: str)
     if marked:
         given["global_attention_mask"] = torch.zeros_like(mask)
         for sample, places in enumerate(real):
-            # One text has fewer global tokens than the other, so that the reported columns are padded.
+            # The texts differ in their number of global tokens, so that the reported columns are padded.
             given["global_attention_mask"][sample, places[list(marked[: sample + 1])]] = 1
     encoder = model.encoder
     layer = encoder.layers[0].self_attn.longformer_self_attn if name == "LED" else encoder.layer[0].attention.self

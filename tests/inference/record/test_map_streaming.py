@@ -1,4 +1,4 @@
-"""Maps handed over while a model runs: the same as those of a trace, for every way an architecture attends."""
+"""Maps streamed during a pass, equal to those of a trace for every kind of attention."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from inference.record import batching, capture
 from inference.runners.inputs import read, tensors
 from inference.settings import Settings
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, build, inputs
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 
 TEXTS = ["The animal was playing.", "It was the cat, and the street was it."]
@@ -32,7 +33,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
 
 
 def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
-    """Each layer's maps, (text, head, query, key)."""
+    """Return the maps of each layer, shape (text, head, query, key)."""
     loaded = backend.loaded(f"./{kind}", None)
     readings = [read(loaded, text) for text in TEXTS]
     layers: dict[int, list[tuple[int, np.ndarray]]] = {}
@@ -53,7 +54,7 @@ def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
 def test_streamed_maps_are_those_of_the_trace(
     backend: LocalBackend, kind: Any, most: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batching, "MOST_BYTES", most)  # 1: one head at a time
+    monkeypatch.setattr(batching, "MOST_BYTES", most)  # A limit of 1 byte streams single heads.
     layers = streamed(backend, kind)
     for text, sentence in enumerate(TEXTS):
         target = "it" if kind in ("t5", "marian") else None
@@ -66,7 +67,7 @@ def test_streamed_maps_are_those_of_the_trace(
                 np.testing.assert_allclose(maps[text, head, :n, :n], weights, atol=2e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@loop_over("kind", KINDS)
 def test_a_pass_for_maps_only_ends_at_the_last_attention(backend: LocalBackend, kind: str) -> None:
     loaded = backend.loaded(f"./{kind}", None)
     readings = [read(loaded, text) for text in TEXTS]
@@ -101,13 +102,14 @@ def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBa
 READERS = [row for row in (*EVERY_RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "decoder")]
 
 
-@pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
+@pytest.mark.slow
+@loop_over("row", READERS, ids=[row.name for row in READERS])
 def test_every_architecture_streams_what_it_records(row: Any) -> None:
-    """Soft caps, sinks, windows, biases, grouped heads: in a padded batch, all numbers finite, padding's too."""
+    """In a padded batch all values are finite, also those of padding, for every kind of attention."""
     model = build(row, capture.NAME if row in EVERY_RECORDED else "eager")
     records = capture.prepare(model)
     given, lengths = inputs(row, (5, 9)), [5, 9]
-    unread: Any = None  # the tokens are given
+    unread: Any = None  # The tokens are passed directly.
     loaded = LoadedModel(model, unread, ModelId(row.name, None, row.kind, row.name), 64, 0, records, False)
     layers: dict[int, np.ndarray] = {}
     batching.stream(loaded, given, lengths, lambda layer, _first, maps: layers.update({layer: np.array(maps)}))

@@ -1,4 +1,4 @@
-"""The law of the order test: with positions taken away, a map follows the tokens wherever they go."""
+"""The order test on models: without positions, a map is permuted with its tokens."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from attention.record import Record
 from inference.anatomy.positions import places, remove_positions
 from inference.record import capture
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named
+from tests.support.cases import loop_over
 
 capture.install()
 ORDER = (0, 4, 2, 6, 1, 3, 5)
-WINDOWED = ("ModernBERT", "Longformer", "LED")  # a window of a few tokens tells places apart
+WINDOWED = ("ModernBERT", "Longformer", "LED")  # A window of a few tokens distinguishes positions.
 READERS = [
     row
     for row in (*EVERY_RECORDED, *MAPS_ONLY)
@@ -26,7 +27,7 @@ WRITERS = [row for row in EVERY_RECORDED if row.kind == "decoder"]
 
 
 def both(model: Any, row: Architecture) -> Any:
-    """Records of a text and of the same tokens in ORDER, of the part that reads it."""
+    """Return the records of a text and of its tokens in ORDER, for the part that reads the text."""
     given = inputs(row)
     mixed = {name: tensor if name.startswith("decoder") else tensor[:, list(ORDER)] for name, tensor in given.items()}
     batch = {name: torch.cat([given[name], mixed[name]]) for name in given}
@@ -41,7 +42,8 @@ def ready(row: Architecture) -> Any:
     return model
 
 
-@pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
+@pytest.mark.slow
+@loop_over("row", READERS, ids=[row.name for row in READERS])
 def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
     model = ready(row)
     before = {name: tensor.clone() for name, tensor in (*model.named_parameters(), *model.named_buffers())}
@@ -50,7 +52,7 @@ def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
     lacking = differences(text, moved, ORDER)
     assert lacking.max() <= 1e-5
     assert done
-    # With them it does not, and the model that others read with is as it was.
+    # With positions it does not, and the shared model is unchanged.
     text, moved = both(model, row)
     assert differences(text, moved, ORDER).max() > 0.02
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.named_parameters())
@@ -62,24 +64,24 @@ def test_a_window_still_tells_places_apart() -> None:
     twin, _ = remove_positions(ready(row))
     text, mixed = both(twin, row)
     found = differences(text, mixed, ORDER)
-    assert [record.mask.left for record in text] == [None, 2, 2]  # every third layer looks everywhere
+    assert [record.mask.left for record in text] == [None, 2, 2]  # Every third layer has global attention.
     assert found[0].max() <= 1e-5
     assert found[1].max() > 0.02
 
 
-@pytest.mark.parametrize("row", WRITERS, ids=[row.name for row in WRITERS])
+@loop_over("row", WRITERS, ids=[row.name for row in WRITERS])
 def test_a_causal_mask_still_tells_places_apart(row: Any) -> None:
     twin, _ = remove_positions(ready(row))
     text, mixed = both(twin, row)
     assert differences(text, mixed, ORDER).max() > 0.02
-    # Nothing else does: in the first layer what is masked would follow.
+    # Only the mask differs: in the first layer the unmasked scores are permuted with the tokens.
     for head in range(text[0].heads):
         here, there = unmasked(text[0], head), unmasked(mixed[0], head)
         np.testing.assert_allclose(there, permute_map(here, ORDER), atol=1e-5 * max(1, np.abs(here).max()))
 
 
 def unmasked(record: Any, head: int) -> Any:
-    """Plain scaled products of one head, (query, key)."""
+    """Return the unmasked scores of a head, shape (query, key)."""
     assert isinstance(record, Record)
     return (record.query[head] * record.scale) @ record.key[record.kv_head(head)].T
 
@@ -89,7 +91,7 @@ def test_positions_made_in_code_are_not_found(name: str) -> None:
     assert places(ready(named(name))) == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "first", "path"),
     [
         ("BERT", 0, "embeddings.position_embeddings"),
@@ -101,13 +103,13 @@ def test_positions_made_in_code_are_not_found(name: str) -> None:
     ],
 )
 def test_the_first_token_s_row_is_the_one_that_the_model_gives_it(name: str, first: int, path: str) -> None:
-    """Seen by changing that row: only the first token's vectors move."""
+    """A change of that row of the position table changes the first token's queries only."""
     row = named(name)
     model = ready(row)
     place = next(place for place in places(model) if place.path == path)
     assert place.first == first
     text = capture.record_parts(model, inputs(row))[0]
-    place.tensor[first] += torch.arange(24)  # no constant, which the layer norm would take out again
+    place.tensor[first] += torch.arange(24)  # The layer norm would remove a constant change.
     moved = capture.record_parts(model, inputs(row))[0]
     part = "encoder" if "encoder" in text else "decoder"
     before, after = text[part][0], moved[part][0]

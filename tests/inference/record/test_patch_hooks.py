@@ -1,4 +1,4 @@
-"""What one text lends another: nothing where both are the same, everything where all of it is taken."""
+"""Activation patching: no effect between equal texts, and the donor's answer after a full patch."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from inference.record.patching import RecipientHook, donor_set
 from inference.runners.edit_batches import one_pass, run_growing
 from tests.inference.record.test_edit_hooks import IDS, TEXTS, W_O, model_heads, output, parts_of, ready
 from tests.support.architectures import MAPS_ONLY, Architecture, build, inputs, named
+from tests.support.cases import loop_over
 
-STREAMS = {"encoder-decoder": ("encoder", "decoder")}  # the parts that have vectors of their own
+STREAMS = {"encoder-decoder": ("encoder", "decoder")}  # The stacks with a residual stream of their own.
 
 
 def another(row: Architecture) -> dict[str, Tensor]:
-    """Another text of the same length, for the same model; what a decoder has written is the same."""
+    """Return another text of the same length; the decoder's input stays the same."""
     given = inputs(row)
     return {**given, "input_ids": (given["input_ids"] + 11) % 33 + 4}
 
 
 def every(part: str) -> Pairs:
-    """Every token at its own place; a translation has two tokens less."""
+    """Return each position paired with itself: 7 positions, or 5 in a translator's decoder."""
     return tuple((at, at) for at in range(7 if part in ("", "encoder") else 5))
 
 
 def sets_of(row: Architecture, layers: int) -> list[tuple[Patch, ...]]:
-    """A head, one vector, all vectors, and several places at once, in every layer and part."""
+    """Return patch sets for a head, a vector, all vectors and several places, in every layer and part."""
     found: list[tuple[Patch, ...]] = []
     for layer in range(layers):
         found += [(PatchHead(layer, 1, every(part), part),) for part in parts_of(row)]
@@ -43,7 +44,7 @@ def sets_of(row: Architecture, layers: int) -> list[tuple[Patch, ...]]:
     return [*found, (PatchHead(0, 0, every(part), part), PatchHead(layers - 1, 2, ((1, 1),), part))]
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@loop_over("row", TEXTS, ids=IDS)
 def test_a_text_that_lends_to_itself_changes_nothing_bit_for_bit(row: Any) -> None:
     model, given = ready(row), inputs(row)
     sets = sets_of(row, 2)
@@ -52,10 +53,11 @@ def test_a_text_that_lends_to_itself_changes_nothing_bit_for_bit(row: Any) -> No
         assert torch.equal(one_pass(model, given, sets, given)[0], plain)
         same = list(random_patches(sets, 1))
         drawn = one_pass(model, given, same, given)[0]
-    torch.testing.assert_close(drawn, plain, atol=2e-5, rtol=0)  # a random change of no size
+    torch.testing.assert_close(drawn, plain, atol=2e-5, rtol=0)  # A random direction of length zero changes nothing.
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@pytest.mark.slow
+@loop_over("row", TEXTS, ids=IDS)
 def test_all_that_enters_a_layer_is_the_other_text_bit_for_bit(row: Any) -> None:
     model, given, other = ready(row), inputs(row), another(row)
     with torch.inference_mode():
@@ -69,7 +71,8 @@ def test_all_that_enters_a_layer_is_the_other_text_bit_for_bit(row: Any) -> None
             torch.testing.assert_close(one_pass(model, given, sets, other)[0][1:], expected, atol=2e-5, rtol=0)
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@pytest.mark.slow
+@loop_over("row", TEXTS, ids=IDS)
 def test_each_place_matters_and_leaves_the_other_samples_alone(row: Any) -> None:
     model, given, other = ready(row), inputs(row), another(row)
     sets = [(), *sets_of(row, 2), ()]
@@ -78,7 +81,7 @@ def test_each_place_matters_and_leaves_the_other_samples_alone(row: Any) -> None
     for at in (0, len(sets) - 1):
         torch.testing.assert_close(found[at], plain[0], atol=2e-5, rtol=0)
     for mine, one in zip(sets[1:-1], found[1:-1], strict=True):
-        # A decoder of a translation begins with the same vectors: it has written the same.
+        # A translator's decoder starts from the same vectors, because its input tokens are the same.
         alike = row.kind == "encoder-decoder" and all(take.part == "decoder" and take.layer == 0 for take in mine)
         change = (one - plain[0]).abs().max()
         assert change < 2e-5 if alike else change > 1e-6, mine
@@ -86,7 +89,7 @@ def test_each_place_matters_and_leaves_the_other_samples_alone(row: Any) -> None
         torch.testing.assert_close(one, alone, atol=2e-5, rtol=0)
 
 
-@pytest.mark.parametrize(("name", "ending"), W_O.items())
+@loop_over(("name", "ending"), W_O.items())
 def test_a_head_s_output_is_its_slice_of_what_enters_w_o(name: str, ending: str) -> None:
     row = named(name)
     model, given, other = ready(row), inputs(row), another(row)

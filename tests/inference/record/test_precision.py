@@ -1,4 +1,4 @@
-"""No weight is further from float64 than eager attention's, for every architecture and for a whole real model."""
+"""Errors of the weights against float64, never larger than those of eager attention."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from inference.files import embedded
 from inference.record import capture
 from tests.inference.record.test_capture import recorded, weights
 from tests.support.architectures import EVERY_RECORDED, Architecture, inputs
+from tests.support.cases import loop_over
 from tests.support.traces import by_hand
 
 capture.install()
 
 
-@pytest.mark.parametrize("size", [1, 40])
-@pytest.mark.parametrize("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
+@pytest.mark.slow
+@loop_over("size", [1, 40])
+@loop_over("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
 def test_no_weight_is_further_from_float64_than_eager_s(row: Architecture, size: float) -> None:
-    """Of the same queries and keys, with scores as they are and with large ones."""
+    """The queries and keys are the same, with the original scores and with large scores."""
     for records in recorded(row, inputs(row, (5, 9)))[0].values():
         for found in records:
             record = replace(found, query=found.query * np.float32(size))
@@ -33,7 +35,7 @@ def test_no_weight_is_further_from_float64_than_eager_s(row: Architecture, size:
 
 
 def in_float32(record: Any, head: int) -> Any:
-    """Eager attention of a record's queries and keys, in torch's float32, (query, key)."""
+    """Compute eager attention of a record's queries and keys in torch's float32, shape (query, key)."""
     query, key = (torch.tensor(vectors) for vectors in (record.query[head], record.key[record.kv_head(head)]))
     scores = query @ key.T * record.scale
     if record.softcap is not None:
@@ -52,7 +54,7 @@ def in_float32(record: Any, head: int) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["word " * 400, "The animal did not cross the street because it was too tired."])
 def test_a_real_model_s_maps_are_no_further_from_float64_than_eager_s(text: str) -> None:
-    """The whole model in float64, so that what the layers below round is in both distances."""
+    """The reference is the whole model in float64, so both distances include the rounding of earlier layers."""
     folder, implementations = str(embedded.folder()), {"ours": capture.NAME, "eager": "eager", "exact": "eager"}
     given = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt", return_token_type_ids=False)
     maps = {}

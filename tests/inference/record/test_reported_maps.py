@@ -1,4 +1,4 @@
-"""What is refused in words, and what is shown of architectures that give finished maps only."""
+"""Architectures that report finished maps only: supported forms, and clear errors for the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL_BIGBIRD = replace(SPARSE_BIGBIRD, config={**SPARSE_BIGBIRD.config, "attenti
 
 
 def prepared(row: Architecture) -> Any:
-    """The row's model, ready."""
+    """Build the row's model and prepare it for recording."""
     model = build(row, capture.NAME)
     capture.prepare(model)
     return model
@@ -36,7 +36,7 @@ def test_bigbird_is_shown_up_to_where_it_becomes_sparse() -> None:
 
 
 def test_sparse_bigbird_s_own_maps_would_mislead() -> None:
-    """The reason for the refusal: what it reports beyond that length are no shares of attention."""
+    """Sparse BigBird is refused because its reported rows do not sum to one."""
     with torch.inference_mode():
         maps = build(SPARSE_BIGBIRD, "eager")(**inputs(SPARSE_BIGBIRD, (20,)), output_attentions=True).attentions
     assert maps[0].sum(-1).min() < 0.9
@@ -45,7 +45,7 @@ def test_sparse_bigbird_s_own_maps_would_mislead() -> None:
 def test_maps_that_take_too_much_memory_are_refused() -> None:
     row = named("MPNet")
     model = prepared(row)
-    needed = 2 * 3 * 7**2 * 4  # layers, heads, tokens twice, bytes
+    needed = 2 * 3 * 7**2 * 4  # The factors are layers, heads, tokens squared and bytes.
     capture.record(model, inputs(row, (7,)), largest=needed)
     with pytest.raises(ValueError, match=r"MPNetModel .* 7 tokens"):
         capture.record(model, inputs(row, (7,)), largest=needed - 1)

@@ -1,4 +1,4 @@
-"""What a recording keeps alive: what it shows, once, and nothing of the batch, the weights or a fused projection."""
+"""Memory that a record keeps alive: its own arrays, without the batch, the weights or a fused projection."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from attention.record import Record
 from inference.record import capture
 from tests.inference.record.test_capture import recorded
 from tests.support.architectures import build, inputs, named
+from tests.support.cases import loop_over
 
 capture.install()
 
@@ -23,7 +24,7 @@ def test_what_layers_share_is_kept_once() -> None:
 
 
 def memory(array: Any) -> Any:
-    """The memory that an array keeps alive: where it is, and its bytes."""
+    """Return the address and the size in bytes of the memory that an array keeps alive."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     if isinstance(array.base, torch.Tensor):
@@ -32,10 +33,10 @@ def memory(array: Any) -> Any:
     return array.ctypes.data, array.nbytes
 
 
-@pytest.mark.parametrize("name", ["BERT", "GPT-2", "ModernBERT", "Llama", "T5", "MPNet", "XLNet"])
-@pytest.mark.parametrize("lengths", [(9,), (3, 33)])
+@loop_over("name", ["BERT", "GPT-2", "ModernBERT", "Llama", "T5", "MPNet", "XLNet"])
+@loop_over("lengths", [(9,), (3, 33)])
 def test_a_sample_holds_little_more_memory_than_it_says(name: str, lengths: Any) -> None:
-    """Neither its batch's, nor its padding's, nor that of a projection it was a part of."""
+    """Views of the batch, of padding or of a fused projection are copied."""
     row = named(name)
     for parts in recorded(row, inputs(row, lengths)):
         for records in parts.values():
@@ -46,7 +47,7 @@ def test_a_sample_holds_little_more_memory_than_it_says(name: str, lengths: Any)
 
 @pytest.mark.parametrize("name", ["GPT-2", "ModernBERT"])
 def test_a_forward_pass_keeps_no_fused_projection(name: str) -> None:
-    """While it runs, too: its peak is what is recorded, not three times the values."""
+    """During the pass, the recorded tensors do not keep a fused projection alive either."""
     row = named(name)
     model = build(row, capture.NAME)
     with capture.record_attention() as tape:

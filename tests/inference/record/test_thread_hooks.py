@@ -1,4 +1,4 @@
-"""Hooks that see one thread's passes alone."""
+"""Hooks that run in a single thread only."""
 
 from __future__ import annotations
 

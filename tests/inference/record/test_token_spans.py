@@ -1,4 +1,4 @@
-"""Padding on either side, told by masks or by lengths, never shows; what does not fit is refused."""
+"""Padding on either side, given by masks or by lengths: never shown, and refused if inconsistent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_lengths_alone_hide_the_padding_from_the_model_too(bert: Any) -> None:
 
 
 def test_a_target_s_length_is_enough() -> None:
-    """Real target tokens look back only, so padding after them is never seen."""
+    """Target tokens are causal, so padding after them has no effect."""
     row = named("BART")
     model, given = build(row, capture.NAME), inputs(row, (5, 9))
     capture.prepare(model)

@@ -1,4 +1,4 @@
-"""What a model is made of: found in numbers of a pass, every parameter counted once."""
+"""The parts of a model, derived from the values of a pass; every parameter is counted a single time."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from inference.tasks.anatomy import (
 )
 from tests.support.anatomies import NAMES, built, taken_apart
 from tests.support.architectures import BERT, MAPS_ONLY, RECORDED, SEQ2SEQ, Architecture, build
+from tests.support.cases import loop_over
 from tests.support.present import present
 
 EVERY = [*RECORDED, *MAPS_ONLY]
@@ -44,10 +45,11 @@ PLACEMENTS = {
 }  # fmt: skip
 
 
-# --- every architecture ------------------------------------------------------------------------------------------
+# --- All architectures -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", EVERY, ids=[row.name for row in EVERY])
+@pytest.mark.slow
+@loop_over("row", EVERY, ids=[row.name for row in EVERY])
 def test_every_parameter_is_in_one_part(row: Any) -> None:
     capture.install()
     model = build(row, capture.NAME)
@@ -58,7 +60,7 @@ def test_every_parameter_is_in_one_part(row: Any) -> None:
     assert {part.name for part in found.parts} <= set(ORDER)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_what_parameters_are_for_is_known(name: Any) -> None:
     other = [tensor.name for part in built(name).parts if part.name == OTHER for tensor in part.tensors]
     assert set(other) <= {"mask_emb", "contact_head.regression.weight", "contact_head.regression.bias"}
@@ -66,7 +68,7 @@ def test_what_parameters_are_for_is_known(name: Any) -> None:
         assert part.layers in (0, 1, *(stack.own for stack in built(name).stacks))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_connections_are_found_in_the_numbers(name: Any) -> None:
     for stack in built(name).stacks:
         assert stack.flow.followed == (name != "XLNet"), "XLNet's output matrix is no module"
@@ -77,23 +79,23 @@ def test_connections_are_found_in_the_numbers(name: Any) -> None:
         assert all((step.kind == "add") == (len(step.sources) > 1) for step in stack.flow.steps)
 
 
-@pytest.mark.parametrize(("name", "placement"), PLACEMENTS.items())
+@loop_over(("name", "placement"), PLACEMENTS.items())
 def test_where_the_norms_stand_is_measured(name: Any, placement: Any) -> None:
     assert {stack.flow.placement for stack in built(name).stacks} == {placement}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_only_some_run_both_parts_side_by_side(name: Any) -> None:
     assert {stack.flow.parallel for stack in built(name).stacks} == {name in ("GPT-NeoX", "GPT-J", "Falcon")}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_who_looks_back_only_is_measured(name: Any) -> None:
     for stack in built(name).stacks:
         assert stack.causal == (stack.part == "decoder" or name == "CLIP, text")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_sizes_are_those_of_the_table(name: Any) -> None:
     for stack in built(name).stacks:
         heads, kv_heads, width = (4, 2, 6) if name in GROUPED_HEADS else (3, 1 if name == "Falcon" else 3, 8)
@@ -110,10 +112,10 @@ GROUPED_HEADS = {
 }  # fmt: skip
 
 
-# --- functions told from their values ----------------------------------------------------------------------------
+# --- Activation functions identified by their values -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "function", "gated"),
     [
         ("BERT", "GELU", False),
@@ -146,7 +148,7 @@ def test_t5_calls_a_norm_layernorm_that_is_none() -> None:
     assert built("BERT").stacks[0].norm == built("GPT-2").stacks[0].norm == "LayerNorm"
 
 
-# --- what is special -----------------------------------------------------------------------------------------------
+# --- Special cases -------------------------------------------------------------------------------------------------
 
 
 def test_albert_uses_one_layer_again_and_again() -> None:
@@ -173,7 +175,7 @@ def test_norms_of_queries_and_keys_are_no_norms_of_the_layer(name: str) -> None:
     assert [step.kind for step in stack.flow.steps].count("norm") == (4 if name == "Gemma 3" else 2)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "kinds"),
     [
         ("BERT", ("learned",)),

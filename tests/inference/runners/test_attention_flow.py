@@ -1,4 +1,4 @@
-"""Attention flow: graphs whose largest flow is seen by hand."""
+"""Attention flow on graphs with a known maximum flow."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from inference.runners.attention_flow import flow
 
 
 def drawn(shape: tuple[int, ...], seed: int) -> Any:
-    """Weights of double precision, so that what a pipe holds is not rounded twice."""
+    """Return random weights in float64, so that capacities are not rounded again."""
     return np.random.default_rng(seed).random(shape)
 
 
 def test_pipes_in_a_row_let_through_the_narrowest() -> None:
     mixed = np.array([[[1.0, 0.0], [0.25, 0.75]], [[0.6, 0.4], [0.0, 1.0]]])
-    # To token 0: 0.6 straight down, and 0.4 to token 1, of whose way down 0.25 leads there.
+    # Token 0 gets 0.6 directly and 0.25 through token 1; the edge to token 1 would carry 0.4.
     assert flow(mixed, 0).tolist() == [0.85, 0.4]
     assert flow(mixed, 1).tolist() == [0.25, 0.75]
 

@@ -1,7 +1,8 @@
-"""Beam search step by step: token for token and score for score what transformers itself finds."""
+"""Beam search step by step, with the tokens and scores of transformers."""
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,25 @@ from inference.tasks.decoding import Beam, NextBeams, NextTarget
 from inference.text.encoding import Encoding
 from inference.text.tokenizer import SafeTokenizer
 from tests.support.architectures import named
+from tests.support.cases import loop_over
 from tests.support.tinymodels import byte_level
 from tests.support.tinymodels import save as save_bare
 from tests.support.writers import TRANSLATORS, build
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 TEXT = "at"
-LIMIT = 11  # tokens, the start token included
+LIMIT = 11  # The largest number of tokens, including the start token.
 NAMES = [row.name for row in TRANSLATORS]
 SETTINGS = [
     {}, {"early_stopping": True}, {"early_stopping": "never", "length_penalty": 2.0}, {"length_penalty": -1.0},
     {"length_penalty": 0.0, "early_stopping": "never"}, {"forced_bos_token_id": 7, "forced_eos_token_id": 5},
     {"no_repeat_ngram_size": 2, "min_length": 5}, {"repetition_penalty": 1.5, "bad_words_ids": [[3]]},
 ]  # fmt: skip
-MANY = [2, *range(4, 24)]  # so many end tokens that some beams end early, at different lengths
+MANY = [2, *range(4, 24)]  # With these end tokens some beams end early, at different lengths.
 
 
 class SameText(SafeTokenizer):
-    """Reads the same six pieces, all among the 40 tokens of the tiny models, whatever it is given."""
+    """A tokenizer that encodes every text as the same six tokens, all known to the tiny models."""
 
     def _encode(self, *_given: Any, **_named: Any) -> Encoding:
         return self.from_ids([12, 17, 22, 27, 32, 4], [False] * 6)[0]
@@ -56,7 +58,7 @@ def loaded(model: Any, reader: Any, limit: Any = LIMIT) -> LoadedModel:
 
 
 def searched(ready: Any, width: int, **more: Any) -> Any:
-    """All steps of a search."""
+    """Return all steps of a beam search."""
     steps: list[Any] = []
     beams: tuple[Any, ...] = ()
     finished: tuple[Any, ...] = ()
@@ -67,7 +69,7 @@ def searched(ready: Any, width: int, **more: Any) -> Any:
 
 
 def expected(model: Any, width: int) -> Any:
-    """What transformers finds, the best first: tokens after the start token, without padding, and scores."""
+    """Return the token lists (without start token) and scores that transformers finds, best first."""
     ids = torch.tensor([[12, 17, 22, 27, 32, 4]])
     found = model.generate(
         input_ids=ids, attention_mask=torch.ones_like(ids), num_beams=width, do_sample=False, max_length=LIMIT,
@@ -83,20 +85,20 @@ def check(model: Any, reader: Any, width: int) -> Any:
     assert finished
     for beam, tokens, score in zip(finished, sequences, scores, strict=False):
         assert list(beam.tokens) == tokens[: len(beam.tokens)]
-        assert len(set(tokens[len(beam.tokens) :])) <= 1  # padding, and nothing else
+        assert len(set(tokens[len(beam.tokens) :])) <= 1  # Only padding follows.
         assert beam.score == pytest.approx(score, abs=1e-4)
     return steps
 
 
-@pytest.mark.parametrize("row", TRANSLATORS, ids=NAMES)
-@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.slow
+@loop_over(("row", "width"), zip(TRANSLATORS, cycle([2, 4]), strict=False), ids=NAMES)
 def test_the_end_is_what_generate_finds(row: Any, width: int, reader: SafeTokenizer) -> None:
     check(build(row), reader, width)
     check(build(row, eos_token_id=MANY), reader, width)
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-@pytest.mark.parametrize("name", ["Marian", "Pegasus", "mT5"])
+@pytest.mark.slow
+@loop_over(("name", "settings"), zip(cycle(["Marian", "Pegasus", "mT5"]), SETTINGS, strict=False))
 def test_the_models_own_settings_hold(name: str, settings: Any, reader: SafeTokenizer) -> None:
     for ends in (2, MANY):
         check(build(named(name), eos_token_id=ends, **settings), reader, 3)
@@ -163,7 +165,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
     assert beams[0].score == pytest.approx(total, abs=1e-4)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("question", "sentence"),
     [
         ({"width": 0}, "0 beams were asked for; 2 to 12"),

@@ -1,4 +1,4 @@
-"""What is noted of a block, and when."""
+"""Events that are recorded of a block, in their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.present import present
 
 
 class Block(nn.Module):
-    """A matrix, an attention that only counts, another matrix, a norm that changes its input in place."""
+    """A block of a linear layer, a counted attention, a second linear layer, and a norm changed in place."""
 
     def __init__(self, tape: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Two ways to name a change, one of a pass's stages and one of the model's layers and heads, give the same pass."""
+"""Changes named by a stage of the pass or by layer and head of the model, with equal results."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from inference.tasks.whole_pass import CROSS, WEIGHED, Stage
 from tests.inference.record.test_edit_hooks import IDS, TEXTS, model_heads, ready
 from tests.inference.record.test_patch_hooks import STREAMS, another, every
 from tests.support.architectures import inputs
+from tests.support.cases import loop_over
 
-ONE_STAGE = [row for row in TEXTS if row.name != "DiffLlama"]  # which weighs the halves of its values in two stages
+THREE = [row for row in TEXTS if row.name in ("BERT", "Llama", "T5")]
 
 
 def of_part(stage: Stage, part: str) -> bool:
-    """Whether a stage of attention is of this part."""
+    """Return True if a stage of attention belongs to this part."""
     return not part or part == ("cross" if stage.part == CROSS else stage.side)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@loop_over("row", TEXTS, ids=IDS)
 def test_what_enters_a_layer_is_the_stage_before_it(row: Any) -> None:
     model, given, other = ready(row), inputs(row), another(row)
     _, stages = taken_apart(model, row.kind, given)
@@ -44,7 +45,8 @@ def test_what_enters_a_layer_is_the_stage_before_it(row: Any) -> None:
                 np.testing.assert_allclose(from_stage(model, given, asked, other)[0], taken, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("row", ONE_STAGE, ids=[row.name for row in ONE_STAGE])
+@pytest.mark.slow
+@loop_over("row", THREE, ids=[row.name for row in THREE])
 def test_a_head_is_its_slice_of_the_weighed_values(row: Any) -> None:
     model, given, other = ready(row), inputs(row), another(row)
     _, stages = taken_apart(model, row.kind, given)
@@ -73,9 +75,9 @@ def test_a_head_is_its_slice_of_the_weighed_values(row: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("row", TEXTS, ids=IDS)
+@loop_over("row", THREE, ids=[row.name for row in THREE])
 def test_it_is_the_pass_that_the_comparison_makes(row: Any) -> None:
-    """Of many sets at once, as there, against one alone and watched."""
+    """A watched pass with a single set of edits equals the same set in a batch of sets."""
     model, given, other = ready(row), inputs(row), another(row)
     part = STREAMS.get(row.kind, ("",))[-1]
     mine = (PatchResidual(1, ((2, 2),), part), Ablate(0, model_heads(model) - 1, part))

@@ -1,4 +1,4 @@
-"""A pass that goes on from changed numbers."""
+"""Passes that continue from changed values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from inference.tasks.whole_pass import Stage, WholePass
 
 BERT, TEXT, OTHER = "headlight-bert", "The cat [MASK] on the mat.", "The dog [MASK] in the car."
 BLANK = 3
-SAME: Pairs = tuple((at, at) for at in range(9))  # each token at its own place
+SAME: Pairs = tuple((at, at) for at in range(9))  # Each token is paired with its own position.
 LONGER = "The old dog [MASK] in the car."
-BESIDE: Pairs = ((1, 1), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7))  # tokens of TEXT, and of LONGER
+BESIDE: Pairs = ((1, 1), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7))  # Pairs of positions in TEXT and LONGER.
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stage
 
 @pytest.mark.slow
 def test_one_that_takes_all_gives_the_other_text_s_answer(backend: LocalBackend, stages: Any) -> None:
-    """The stream after a layer is all that goes on from it."""
+    """Later layers depend only on the residual stream after a layer."""
     whole = [stage for stage in stages if stage.layer == 2][-1]
     found = changed(backend, whole, lender=OTHER, pairs=SAME)
     best = backend.predict(MaskedWords(model=BERT, text=OTHER)).blanks[0].guesses[0]
@@ -85,7 +85,7 @@ def test_the_answer_is_what_the_comparison_of_two_texts_says(backend: LocalBacke
 def test_vectors_taken_at_a_stage_are_those_that_enter_the_layer(
     backend: LocalBackend, stages: Any, pairs: Any
 ) -> None:
-    """The stage that ends layer 2 is what enters layer 3, so both ways of naming it give the same."""
+    """The last stage of layer 2 is the input of layer 3, so both patches give the same result."""
     last = [stage for stage in stages if stage.layer == 2][-1]
     at_the_stage = changed(backend, last, lender=LONGER, pairs=pairs)
     into_the_layer = backend.inspect(
@@ -110,7 +110,7 @@ def test_a_number_a_vector_and_a_part(backend: LocalBackend, stages: Any) -> Non
 
 
 def test_a_decoder_s_past_does_not_follow_from_its_future(tmp_path: Any) -> None:
-    """What is changed at a token changes nothing before it, where a model looks back only."""
+    """In a causal model, a change at a token does not affect earlier tokens."""
     from inference.settings import Settings
     from inference.task_heads import CAUSAL
     from tests.support.tinymodels import save

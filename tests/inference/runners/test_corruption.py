@@ -1,4 +1,4 @@
-"""The 80/10/10 lesson: the published shares over many seeds, and losses that one pass confirms."""
+"""The 80/10/10 corruption of BERT: the published shares over many seeds, and losses against a plain pass."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
 from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Corruption
+from tests.support.cases import draw_seeds
 from tests.support.tinyheads import save
 
-TEXT = "the cat was it . " * 6  # 30 pieces, of which 4 or 5 are chosen: round(4.5) is 4
+TEXT = "the cat was it . " * 6  # Of 30 tokens 4 or 5 are chosen; round(4.5) is 4.
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_the_shares_are_the_published_ones(backend: LocalBackend, folder: Path) 
     assert {len(sample.chosen) for sample in samples} == {round(0.15 * pieces)}
     ways = Counter(chosen.how for sample in samples for chosen in sample.chosen)
     total = sum(ways.values())
-    # Five standard deviations of a share of 1,000 draws and more: 0.06 and 0.05.
+    # The tolerances are five standard deviations of a share of at least 1,000 draws.
     assert ways[HIDDEN] / total == pytest.approx(0.8, abs=0.06)
     assert ways[REPLACED] / total == pytest.approx(0.1, abs=0.05)
     assert ways[KEPT] / total == pytest.approx(0.1, abs=0.05)
@@ -44,7 +45,8 @@ def test_the_shares_are_the_published_ones(backend: LocalBackend, folder: Path) 
     assert set(places) == set(range(1, 1 + pieces))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.slow
+@draw_seeds(6)
 def test_losses_are_those_of_one_pass(backend: LocalBackend, folder: Path, seed: int) -> None:
     found = backend.predict(Corruption(model=str(folder), text=TEXT, seed=seed))
     network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)

@@ -1,4 +1,4 @@
-"""The next token as pages ask for it: candidates, draws, looks, and what is refused."""
+"""Next-token requests: candidates, draws, attention rows, and refusals."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WRITES
 from inference.tasks.decoding import DecodingStep, NextBeams, NextStep, NextTarget, NextToken
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinymodels import save
 from tests.support.writers import save_padded, save_separate
@@ -49,7 +50,7 @@ def question(root: Path, kind: str, **more: Any) -> NextStep:
 
 
 def steps(backend: LocalBackend, first: NextStep, many: int, pick: str = "greedy") -> list[DecodingStep]:
-    """Steps one after another, each with the token that the one before it picked."""
+    """Return consecutive steps, each with the token that the previous step picked."""
     found: list[DecodingStep] = []
     for _ in range(many):
         found.append(backend.predict(first))
@@ -88,7 +89,7 @@ def test_candidates_are_the_models_own_distribution(root: Path, backend: LocalBa
     assert step.greedy.token == logits.argmax()
     assert step.vocabulary == logits.size
     assert step.entropy == pytest.approx(softmax.distribution_entropy(own), abs=1e-4)
-    if kind != "marian":  # which bans a token, see below
+    if kind != "marian":  # Marian bans a token, see below.
         assert step.possible == np.count_nonzero(drawn)
         assert step.entropy_drawn == pytest.approx(softmax.distribution_entropy(drawn), abs=1e-4)
         assert step.chosen.token == softmax.draw(drawn, 3, 0)
@@ -97,7 +98,7 @@ def test_candidates_are_the_models_own_distribution(root: Path, backend: LocalBa
 
 
 def logits_of(root: Path, kind: str, step: DecodingStep) -> np.ndarray:
-    """The model's logits at the newest token, by one plain pass."""
+    """Return the model's logits at the newest token from a plain pass."""
     import transformers
 
     auto = transformers.AutoModelForCausalLM if step.source is None else transformers.AutoModelForSeq2SeqLM
@@ -213,7 +214,7 @@ def test_a_translation_ends_where_the_model_says(tmp_path: Path) -> None:
     assert banned.probability > 0 == banned.drawn
     assert step.room == 8
     last = steps(backend, asked, 8)[-1]
-    assert (last.room, last.greedy.token, last.greedy.ends) == (1, 0, True)  # the end is forced there
+    assert (last.room, last.greedy.token, last.greedy.ends) == (1, 0, True)  # The end token is forced.
 
 
 ODD = [{"eos_token_id": 2.5}, {"eos_token_id": [[1]]}, {"eos_token_id": ["a"]}, {"eos_token_id": "x"},
@@ -236,7 +237,7 @@ def test_odd_rules_of_a_model_end_in_an_answer_or_a_sentence(
         assert step.room > 0
         if kind == "marian":
             asked = NextBeams(model=str(folder), text=TEXT)
-            for _ in range(3):  # with this longest text, beams end in the second step
+            for _ in range(3):  # With this length limit the beams end in the second step.
                 found = backend.predict(asked)
                 asked = replace(asked, beams=found.beams, finished=found.finished)
 
@@ -259,7 +260,7 @@ def test_edits_hold_as_in_the_trace_with_the_same_edits(root: Path, backend: Loc
         np.testing.assert_allclose(present(step.looks), trace.rows(at, "decoder")[..., : at + 1], atol=1e-5)
         if step.across is not None:
             np.testing.assert_allclose(step.across, trace.rows(at, "cross"), atol=1e-5)
-    if trace.target is not None:  # what it writes itself under these edits is the same
+    if trace.target is not None:  # Its own output under these edits is the same.
         own = backend.trace(replace(request, written=None))
         assert present(own.target).ids[1:6] == written[:5]
 
@@ -271,7 +272,7 @@ def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: Loc
         backend.predict(question(root, "t5", edits=(MaskEdge(0, 0, 90, 1, "encoder"),)))
 
 
-# -- models whose tokenizer and weights do not have the same tokens
+# -- Models with different vocabularies in tokenizer and weights
 
 
 @pytest.mark.slow
@@ -305,7 +306,7 @@ def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
     assert max(present(typed.target).ids) < rows
 
 
-# -- models and heads
+# -- Models and heads
 
 
 def test_a_translation_uses_the_very_model_that_is_traced(root: Path) -> None:
@@ -335,7 +336,7 @@ def test_lists_of_models_name_what_writes() -> None:
     assert declared_heads(["model.shared.weight"], "encoder-decoder") == (WRITES,)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("odd", "sentence"),
     [({"text": " "}, "The text is empty"), ({"written": (350,)}, "Token 350 was written; gpt2 has tokens 0 to 349"),
      ({"written": (-1,)}, "Token -1 was written"), ({"text": "a " * 100}, "gpt2 reads at most 48"),

@@ -1,4 +1,4 @@
-"""Passes with dropout: the same passes for the same seed, and without dropout one pass over and over."""
+"""Passes with dropout: reproducible by seed, and all equal without dropout."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_dropout_is_drawn_from_the_seed(backend: LocalBackend, models: Path) -> 
     found = backend.predict(asked)
     assert len(set(found.probabilities.tolist())) == 4
     assert (found.cosines < 1 - 1e-4).all()
-    torch.manual_seed(7)  # another draw of the process changes nothing
+    torch.manual_seed(7)  # The global generator has no effect.
     again = LocalBackend(backend.settings).predict(asked)
     np.testing.assert_array_equal(again.probabilities, found.probabilities)
     other = backend.predict(Dropout(model=asked.model, text=TEXT, share=30, passes=4, seed=1))
@@ -75,7 +75,7 @@ def test_others_read_with_the_model_as_it_was(models: Path) -> None:
 
 
 def test_attention_weights_are_dropped_too(backend: LocalBackend, models: Path) -> None:
-    """The first number drawn is of the embeddings; with one layer's attention alone there would be fewer draws."""
+    """Dropout is applied to the attention weights of eager attention, as well as to vectors."""
     from inference.anatomy.positions import shared_copy
     from inference.runners.dropout import DropoutMode
 

@@ -1,4 +1,4 @@
-"""One answer under many sets of edits: each equals a pass of its own, whatever shares its batch."""
+"""Answers under many sets of edits, equal to separate passes for any batch."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from inference.tasks.edit_effects import (
     VectorEffects,
     WrittenEffects,
 )
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinymodels import save, wordpiece
 
@@ -104,7 +105,7 @@ def test_the_next_token_s_probabilities_change_with_a_head(backend: LocalBackend
     assert sum(probability for _, probability in found.top[0]) < 1
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("question", "sentence"),
     [
         (VectorEffects(text=TEXT, edits=((Ablate(6, 0),),)), "has 6 layers of 12 heads"),
@@ -126,7 +127,7 @@ def test_a_word_of_several_pieces_is_refused(backend: LocalBackend, folder: Path
         backend.predict(BlankEffects(str(folder / "bert"), text="the [MASK]", words=("zxqv",)))
 
 
-# -- what is taken from another text
+# -- Activation patching from another text
 
 
 OTHER = "the animal a was cat"
@@ -152,7 +153,7 @@ def test_all_that_enters_the_first_layer_gives_the_other_text_s_answer(backend: 
     for here, there in questions:
         other = ask(there)
         tokens = len(present(other.row))
-        taken = ask(replace(here, edits=((), whole(tokens)), other=there))  # type: ignore[arg-type]  # of one kind
+        taken = ask(replace(here, edits=((), whole(tokens)), other=there))  # type: ignore[arg-type]  # same type
         np.testing.assert_allclose(taken.values[1], other.values[0], atol=2e-6)
         np.testing.assert_allclose(taken.values[0], ask(here).values[0], atol=2e-6)
         assert [name for name, _ in (taken.top or ((),))[-1]] == [name for name, _ in (other.top or ((),))[0]]

@@ -1,4 +1,4 @@
-"""A module's formula is told from its numbers."""
+"""Formulas of modules, identified by their values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from transformers.pytorch_utils import Conv1D
 from attention.walkthrough import normalise
 from inference.runners.block_recorder import Event
 from inference.runners.formulas import is_close, linear, norm
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.traces import numbers
 
@@ -39,7 +40,7 @@ def test_a_matrix_is_found_whichever_way_round_it_is_kept(module: Any) -> None:
     np.testing.assert_allclose(one.given @ found.weight + bias, one.gave, atol=1e-5)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("module", "kind"),
     [
         (nn.LayerNorm(WIDTH, eps=0.1), "layer"),

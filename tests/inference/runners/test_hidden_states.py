@@ -1,4 +1,4 @@
-"""Vectors: hidden states as transformers has them, and what is made of them, by hand."""
+"""Hidden states equal to those of transformers, and quantities derived from them by hand."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from inference.runners import hidden_states as answers
 from inference.settings import Settings
 from inference.tasks.hidden_states import HiddenStates, Pooled
 from tests.support import tinymodels
+from tests.support.cases import loop_over
 
 KINDS = ["bert", "roberta", "gpt2", "llama", "t5", "marian", "deberta"]
 TEXTS = ("The cat sat on the mat.", "It was too tired, and the animal didn't play!", "cat")
@@ -32,7 +33,7 @@ def backend(folders: Path) -> LocalBackend:
 
 
 def expected(folder: Path, text: str) -> np.ndarray:
-    """(level, token, channel), from transformers' own classes and eager attention."""
+    """Return the hidden states of transformers with eager attention, shape (level, token, channel)."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -44,7 +45,8 @@ def expected(folder: Path, text: str) -> np.ndarray:
     return torch.stack(states)[:, 0].numpy()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
+@loop_over("kind", KINDS)
 def test_hidden_states_are_transformers_own(backend: LocalBackend, folders: Path, kind: str) -> None:
     found = backend.inspect(HiddenStates(model=str(folders / kind), text=TEXTS[1]))
     wanted = expected(folders / kind, TEXTS[1])
@@ -61,7 +63,7 @@ def test_hidden_states_of_the_embedded_model(backend: LocalBackend) -> None:
     np.testing.assert_allclose(found.levels, expected(embedded.folder(), TEXTS[1]), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@loop_over("kind", KINDS)
 def test_a_batch_equals_single_texts_and_padding_does_not_matter(
     backend: LocalBackend, folders: Path, kind: str
 ) -> None:
@@ -82,8 +84,8 @@ def test_pooled_is_the_mean_by_hand(backend: LocalBackend) -> None:
         np.testing.assert_allclose(vector, by_hand, atol=1e-5)
 
 
-@pytest.mark.parametrize(("how", "level"), [("second", 0), ("concat4", 0), ("level", 2)])
-@pytest.mark.parametrize("pooling", ["words", "first", "max"])
+@loop_over(("how", "level"), [("second", 0), ("concat4", 0), ("level", 2)])
+@loop_over("pooling", ["words", "first", "max"])
 def test_pooled_takes_every_mix_and_pooling(backend: LocalBackend, how: str, level: int, pooling: str) -> None:
     found = backend.inspect(Pooled(texts=TEXTS[:2], mix=how, level=level, pooling=pooling))
     states = backend.inspect(HiddenStates(text=TEXTS[1]))
@@ -119,7 +121,7 @@ def test_a_similar_sentence_is_nearer_than_another(backend: LocalBackend) -> Non
     assert likeness[0, 1] > likeness[0, 2] + 0.2
 
 
-# --- by hand -----------------------------------------------------------------------------------------------------
+# --- Cases by hand -----------------------------------------------------------------------------------------------
 
 LEVELS = np.random.default_rng(3).normal(size=(7, 5, 4)).astype(np.float32)
 
@@ -171,7 +173,7 @@ def test_cosine_by_hand_and_its_laws() -> None:
 
 
 def test_pca_of_a_cross() -> None:
-    """Four points on a cross whose arms are 3 and 1 long: the axes are its arms, the variances 9 and 1 of 10."""
+    """Four points on a cross with arms of length 3 and 1: the axes are its arms, with shares of 0.9 and 0.1."""
     points = np.array([[3, 0, 5], [-3, 0, 5], [0, 1, 5], [0, -1, 5]], dtype=np.float32)
     flat = pca(points, 3)
     np.testing.assert_allclose(flat.points, [[3, 0, 0], [-3, 0, 0], [0, 1, 0], [0, -1, 0]], atol=1e-6)
@@ -185,7 +187,7 @@ def test_pca_keeps_distances_and_equals_the_singular_vectors(shape: tuple[int, i
     centred = points - points.mean(axis=0)
     sizes = np.linalg.svd(centred.astype(np.float64), compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(flat.points, axis=0), sizes, atol=1e-4)
-    # All axes together are a turn: every distance stays.
+    # All axes together are a rotation, so every distance is preserved.
     np.testing.assert_allclose(flat.points @ flat.points.T, centred @ centred.T, atol=1e-3)
     if shape[0] > 1:
         assert flat.shares.sum() == pytest.approx(1, abs=1e-5)

@@ -1,4 +1,4 @@
-"""Scores of induction heads: laws, cases computed by hand, and every promised decoder against its own eager maps."""
+"""Scores of induction heads: laws, cases by hand, and all supported decoders against their own eager maps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inference.runners import induction as answers
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.induction import InductionHeads
+from tests.support.cases import loop_over
 from tests.support.decoders import DECODERS, VOCABULARY, save_decoder
 from tests.support.tinymodels import save
 
@@ -26,7 +27,7 @@ TOKENS = START + LENGTH * COPIES
 
 
 def causal(shape: tuple[int, ...] = (2, 4), tokens: int = TOKENS) -> FloatArray:
-    """Random maps (..., query, key) of tokens that see none after them."""
+    """Return random causal maps, shape (..., query, key)."""
     weights = np.tril(np.random.default_rng(0).random((*shape, tokens, tokens)))
     shares: FloatArray = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
     return shares
@@ -41,7 +42,7 @@ def test_an_induction_head_scores_one() -> None:
 
 def test_looks_back_by_several_copies_count_together() -> None:
     maps = np.zeros((TOKENS, TOKENS), np.float32)
-    first = START + 2 * LENGTH  # of the third copy
+    first = START + 2 * LENGTH  # The first token of the third copy.
     maps[first, [START + 1, START + LENGTH + 1, first]] = [0.25, 0.5, 0.25]
     assert roles.prefix_matching_score(maps, START, LENGTH) == pytest.approx(0.75 / 6)
 
@@ -101,7 +102,8 @@ def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.slow
+@loop_over("name", DECODERS)
 def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path, name: str) -> None:
     folder = save_decoder(root / name, name)
     asked = InductionHeads(model=str(folder), length=5, repeats=3, count=2, seed=4)
@@ -123,7 +125,7 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
         np.testing.assert_allclose(array, [score(layer).mean(0) for layer in which], atol=1e-5)
         assert array.dtype == np.float32
         assert not array.flags.writeable
-    each = [losses[at : at + 4].mean() for at in (0, 5, 10)]  # losses[4] is that of the second copy's first token
+    each = [losses[at : at + 4].mean() for at in (0, 5, 10)]  # losses[4] belongs to the second copy's first token.
     np.testing.assert_allclose(found.losses, each, rtol=1e-4)
     assert found.row.ids == tuple(ids[0].tolist())
     assert (found.start, found.even) == (0, roles.uniform_matching_score(15, 0, 5))
@@ -131,7 +133,7 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
 
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_model_that_copies_is_surprised_by_no_token_of_later_copies(start: int) -> None:
-    """It knows what followed a token before, and guesses evenly otherwise."""
+    """The logits predict the token that followed an earlier copy, and are uniform otherwise."""
     ids = np.array([[9] * start + [1, 2, 3, 4] * 3])
     logits = torch.zeros(1, ids.shape[1], 10)
     text = ids[0].tolist()
@@ -173,7 +175,7 @@ def test_a_start_token_stands_in_front(backend: LocalBackend, root: Path) -> Non
 
 
 def front() -> object:
-    """A rule that puts <|endoftext|> before every text."""
+    """Return a post-processor that puts <|endoftext|> before every text."""
     from tokenizers.processors import TemplateProcessing
 
     return TemplateProcessing(single="<|endoftext|> $A", special_tokens=[("<|endoftext|>", 0)])

@@ -1,4 +1,4 @@
-"""Labels of texts and of words: what transformers' own classes say on the same weights, for every family."""
+"""Labels of texts and of words against transformers' own classes, for every family."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from inference.tasks.labels import (
     WordTags,
 )
 from inference.tasks.masked_words import MaskedWords
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinyheads import save as save_masked
 from tests.support.tinylabels import DECODERS, FAMILIES, NAMES, save
@@ -56,13 +57,14 @@ def folder_of(root: Path, name: str, head: str = CLASSIFY) -> str:
 
 
 def plain(folder: str, head: str, said: LabelAnswer, **more: Any) -> Any:
-    """What transformers' own class says, in float32, about the same pieces."""
+    """Return the logits of transformers' own class in float32 for the same tokens."""
     model = CLASSES[head].from_pretrained(folder, dtype=torch.float32).eval()
     with torch.inference_mode():
         return model(input_ids=torch.tensor([said.row.ids]), **more).logits[0].numpy()
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.slow
+@loop_over("name", FAMILIES)
 def test_a_text_s_logits_are_those_of_the_library_s_class(backend: LocalBackend, root: Path, name: str) -> None:
     folder = folder_of(root, name)
     said = backend.predict(TextLabel(folder, text=TEXT))
@@ -76,7 +78,8 @@ def test_a_text_s_logits_are_those_of_the_library_s_class(backend: LocalBackend,
     assert place.reads == ((last - 1, last) if name in DECODERS else (0, 1))
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in DECODERS] + ["GPT-2"])
+@pytest.mark.slow
+@loop_over("name", [name for name in FAMILIES if name not in DECODERS] + ["GPT-2"])
 def test_every_word_s_tag_is_that_of_its_first_piece(backend: LocalBackend, root: Path, name: str) -> None:
     folder = folder_of(root, name, TAG)
     said = backend.predict(WordTags(folder, text=TEXT))
@@ -103,10 +106,10 @@ def test_two_texts(backend: LocalBackend, root: Path) -> None:
     assert not np.allclose(said.logits, backend.predict(TextLabel(folder, text=TEXT)).logits, atol=1e-3)
 
 
-# -- how labels are meant
+# -- Types of labels
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("many", "problem", "sort"),
     [(1, None, NUMBER), (2, None, CHOICE), (3, "regression", NUMBER), (3, "multi_label_classification", EACH),
      (1, "multi_label_classification", EACH), (2, "single_label_classification", CHOICE)],
@@ -134,7 +137,7 @@ def test_labels_are_text_whatever_stands_there(backend: LocalBackend, root: Path
     assert said.names[1:] == ("a??[31mb", "x" * 60, "x" * 60 + " (3)", "label 4", "?good")
 
 
-# -- refusals
+# -- Refusals
 
 
 @pytest.mark.parametrize("head", [CLASSIFY, TAG])
@@ -194,7 +197,7 @@ def test_the_list_says_which_models_have_which(backend: LocalBackend, root: Path
     assert (heads[one], heads[other], heads[decoder]) == ((CLASSIFY,), (TAG,), (CLASSIFY,))
 
 
-# -- effects
+# -- Effects of edits
 
 
 @pytest.mark.parametrize(
@@ -208,7 +211,7 @@ def test_effects_are_those_of_passes_of_their_own(
     told = backend.predict(question)
     logits = plain(folder, head, backend.predict((TextLabel if at is None else WordTags)(folder, text=TEXT)))
     np.testing.assert_allclose(told.values[0], logits if at is None else logits[at], atol=1e-5)
-    # But for rounding: where a sample stands in a batch decides on some processors how its sums are taken.
+    # On some processors, rounding depends on the position of a sample in its batch.
     np.testing.assert_allclose(told.values[4], told.values[0], atol=1e-6, err_msg="nothing changed")
     assert len(set(told.values[:4, 0].round(4))) == 4, "every edit changes something"
     assert told.names == NAMES
@@ -234,7 +237,7 @@ def test_without_any_head_the_words_do_not_matter(backend: LocalBackend, root: P
     np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-# -- what a label rests on
+# -- Attribution of labels
 
 
 def logit(folder: str, head: str, at: int | None, label: int, vectors: Any) -> Any:

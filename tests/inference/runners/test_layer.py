@@ -1,4 +1,4 @@
-"""The law of the page: a layer put together again from its weights gives the layer's own output, to 1e-5."""
+"""A layer computed again from its weights, equal to the layer's own output within 1e-5."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from inference.settings import Settings
 from inference.tasks.layer import LayerQuestion
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED, RECORDED, Architecture, build, inputs, named
+from tests.support.cases import loop_over
 from tests.support.hooks import hooks
 from tests.support.present import present
 
@@ -29,7 +30,7 @@ capture.install()
 TOLERANCE = 1e-5
 TEXTS = [row for row in RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
 LATENT = {"kv_lora_rank": 8, "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8}
-UNLISTED = [  # families that no line of the code knows
+UNLISTED = [  # The code names none of these families.
     Architecture("OLMo 2", "olmo2", "decoder", GROUPED),
     Architecture("OLMo", "olmo", "decoder", GROUPED),
     Architecture("Cohere", "cohere", "decoder", GROUPED),
@@ -39,14 +40,14 @@ UNLISTED = [  # families that no line of the code knows
     Architecture("Persimmon", "persimmon", "decoder", BERT),
     Architecture("RoBERTa, pre-norm", "roberta-prelayernorm", "encoder", {**BERT, "max_position_embeddings": 64}),
 ]  # fmt: skip
-OTHERWISE = [  # attention of another form
+OTHERWISE = [  # These have another form of attention.
     Architecture("DeepSeek V3", "deepseek_v3", "decoder",
                  {**BERT, **LATENT, "num_key_value_heads": 3, "n_routed_experts": 4, "moe_intermediate_size": 8,
                   "n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "n_shared_experts": 1}),
     Architecture("MobileBERT", "mobilebert", "encoder",
                  {**BERT, "embedding_size": 24, "intra_bottleneck_size": 24, "true_hidden_size": 24}),
 ]  # fmt: skip
-# Where each architecture's way ends, and whether it normalises before, as its own paper or code has it.
+# The last step of each architecture's block, and True for pre-norm, by its paper or code.
 SHAPES = {
     "BERT": ("norm", False), "RoBERTa": ("norm", False), "ELECTRA": ("norm", False), "DistilBERT": ("norm", False),
     "ALBERT": ("norm", False), "NomicBERT": ("norm", False), "BART": ("norm", False), "Marian": ("norm", False),
@@ -67,7 +68,7 @@ READY: dict[str, Any] = {}
 
 
 def ready(row: Architecture) -> Any:
-    """The row's model, of which is only read."""
+    """Return a cached model of the row; tests leave it unchanged."""
     if repr(row) not in READY:
         capture.prepare(model := build(row, capture.NAME))
         READY[repr(row)] = model
@@ -75,14 +76,15 @@ def ready(row: Architecture) -> Any:
 
 
 def apart(row: Architecture, part: str, layer: int, length: int = 7) -> Any:
-    """The parts of one layer of a tiny model, and its record."""
+    """Return the components of a layer of a tiny model, and its record."""
     model = ready(row)
     record, watch = run(model, inputs(row, (length,)), part, layer)
     return assemble(record, watch, rotaries(model), factors(record)), record
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-@pytest.mark.parametrize("row", TEXTS + UNLISTED, ids=[row.name for row in TEXTS + UNLISTED])
+@pytest.mark.slow
+@loop_over("layer", [0, 1])
+@loop_over("row", TEXTS + UNLISTED, ids=[row.name for row in TEXTS + UNLISTED])
 def test_a_layer_put_together_again_gives_its_own_output(row: Any, layer: int) -> None:
     for part in parts_of(row):
         found, record = apart(row, part, layer)
@@ -100,7 +102,7 @@ def test_a_layer_put_together_again_gives_its_own_output(row: Any, layer: int) -
         assert (found.memory is not None) == (part == "cross")
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@loop_over("name", SHAPES)
 def test_norms_and_sums_stand_where_the_architecture_has_them(name: Any) -> None:
     row = next(row for row in TEXTS + UNLISTED if row.name == name)
     for part in parts_of(row):
@@ -122,7 +124,7 @@ def test_rotary_positions_and_norms_of_heads_are_found_where_they_are() -> None:
 
 
 def test_what_the_model_computes_is_not_what_is_compared_with() -> None:
-    """The walk knows weights and input only: other weights give another output."""
+    """The steps are computed from weights and input only, so changed weights give another output."""
     found, record = apart(named("BERT"), "encoder", 0)
     before = trace_layer_steps(found.wiring, record, found.stream).last
     moved = found.wiring.value.weight.copy()
@@ -173,7 +175,7 @@ def test_other_threads_passes_are_not_taken_for_this_one() -> None:
     assert hooks(model) == before
 
 
-# --- through the backend
+# --- Through the backend
 
 
 @pytest.fixture(scope="module")

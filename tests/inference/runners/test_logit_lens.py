@@ -1,4 +1,4 @@
-"""The logit lens: its last row is the model's own answer, its other rows what a head applied by hand says."""
+"""The logit lens: the last row is the model's own answer, the rest equals the head applied by hand."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from inference.errors import UserError
 from inference.settings import Settings
 from inference.tasks.logit_lens import Layers, Lens
 from inference.tasks.masked_words import MaskedWords
+from tests.support.cases import loop_over
 from tests.support.tinyheads import KINDS, save
 
 TEXT = "The [MASK] was it."
@@ -37,7 +38,8 @@ def ask(backend: LocalBackend, root: Path, name: str, **more: Any) -> Layers:
     return backend.predict(Lens(**{"model": str(folder), "text": TEXT, **more}))
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.slow
+@loop_over("name", KINDS)
 def test_the_last_row_is_the_models_own_answer(backend: LocalBackend, root: Path, name: str) -> None:
     found = ask(backend, root, name, top=4)
     own = backend.predict(MaskedWords(model=str(root / name.replace(" ", "-")), text=TEXT, top=4)).blanks[0]

@@ -1,4 +1,4 @@
-"""Masked words: what transformers' own pipeline says on the same weights, and every odd text in a sentence."""
+"""Masked words against the pipeline of transformers with the same weights, and refusals of unsuitable texts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from inference.settings import Settings
 from inference.task_heads import MASKED, WHAT
 from inference.tasks.masked_words import Filled, MaskedWords
 from inference.tasks.surprisal import SurprisalRequest
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinyheads import EVERY, save
 from tests.support.tinymodels import save as save_bare
@@ -43,7 +44,8 @@ def ask(backend: LocalBackend, root: Path, name: str = "BERT", text: str = TEXT,
     return backend.predict(MaskedWords(model=model(root, name), text=text, **more))
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.slow
+@loop_over("name", EVERY)
 def test_equals_the_pipeline(backend: LocalBackend, root: Path, name: str) -> None:
     found = ask(backend, root, name, "The [MASK] was in the [MASK].", top=7)
     assert found.whole
@@ -137,9 +139,10 @@ def test_a_word_of_several_pieces_is_filled_from_left_to_right(backend: LocalBac
 
 
 def by_hand(folder: str, text: str, at: int, pieces: list[str]) -> float:
-    """A word's logarithm: piece after piece, those before it in place and a mask for it and for those after it.
+    """Return a word's log-probability, with its subwords predicted from left to right.
 
-    ``text`` has {} where the word stands; ``at`` is the position of its first piece.
+    Subwords after the predicted subword are masks. ``text`` has {} in place of the word; ``at`` is the position of
+    the first subword.
     """
     network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     total = 0.0
@@ -168,7 +171,7 @@ def test_a_hidden_word_of_several_pieces_is_scored_as_a_whole(backend: LocalBack
 
 
 def test_an_asked_word_takes_the_place_of_the_whole_hidden_word(backend: LocalBackend, root: Path) -> None:
-    """Whichever of its blanks is asked about, and however many pieces it has itself."""
+    """The result does not depend on the selected blank or on the candidate's number of subwords."""
     for blank in (0, 1):
         words = ("it", "playing", "saa")
         found = ask(backend, root, text="We playing it.", hidden=((0, 3, 10),), words=words, blank=blank)
@@ -183,8 +186,8 @@ def test_an_asked_word_takes_the_place_of_the_whole_hidden_word(backend: LocalBa
         assert it.rank == alone.candidates[0].rank
 
 
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("place", [(11, 14), (12, 14)])  # a click hides the mark of the space before a word, too
+@loop_over("name", EVERY)
+@loop_over("place", [(11, 14), (12, 14)])  # A click hides the preceding space, too.
 def test_asking_about_the_hidden_word_gives_its_own_score(
     backend: LocalBackend, root: Path, name: str, place: tuple[int, int]
 ) -> None:
@@ -199,7 +202,7 @@ def test_asking_about_the_hidden_word_gives_its_own_score(
 
 
 def test_a_hidden_words_score_is_its_surprise(backend: LocalBackend, root: Path) -> None:
-    """One way to score a word on the whole page."""
+    """Masked words and surprisal score a word in the same way."""
     for name in ("BERT", "RoBERTa", "ALBERT"):
         [hidden] = ask(backend, root, name, "The cat was catin.", hidden=((0, 11, 17),)).hidden
         scores = backend.predict(SurprisalRequest(model=model(root, name), text="The cat was catin.", stop=99))
@@ -255,9 +258,9 @@ def test_a_part_of_a_word(backend: LocalBackend, root: Path) -> None:
     assert "grows together" in grown.problem
 
 
-@pytest.mark.parametrize("name", EVERY)
+@loop_over("name", EVERY)
 def test_a_word_is_put_where_any_tokenizer_would(backend: LocalBackend, root: Path, name: str) -> None:
-    """Asking about the word that was hidden gives the pieces that were hidden."""
+    """A candidate that equals the hidden word has the tokens of the hidden word."""
     found = ask(backend, root, name, "The cat was it.", hidden=((0, 12, 14),), words=("it",))
     hidden = [found.row.pieces[blank.position] for blank in found.blanks]
     if len(hidden) == 1:
@@ -285,7 +288,7 @@ def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend,
     assert found.text == "a <mask> b"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "more", "said"),
     [
         (TEXT, {}, r"^No word is hidden\. Write \[MASK\] in place of a word"),

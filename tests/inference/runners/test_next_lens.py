@@ -1,4 +1,4 @@
-"""The logit lens for the next token: its last row is the model's own answer, whatever the architecture."""
+"""The logit lens for the next token: its last row is the model's own answer, for every architecture."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import NextToken
 from inference.tasks.logit_lens import NextLens
+from tests.support.cases import loop_over
 from tests.support.decoders import DECODERS, save_decoder
 from tests.support.tinymodels import save
 
@@ -34,8 +35,9 @@ def backend(root: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,), offline=True, cache=root / "cache"))
 
 
-@pytest.mark.parametrize("name", DECODERS)
-@pytest.mark.parametrize("written", [(), WRITTEN])
+@pytest.mark.slow
+@loop_over("name", DECODERS)
+@loop_over("written", [(), WRITTEN])
 def test_the_last_row_is_what_comes_next(
     backend: LocalBackend, root: Path, name: str, written: tuple[int, ...]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Next sentence: what the model's own class says on the same weights; class 0 is "it follows"."""
+"""Next-sentence predictions against the model's own class with the same weights; class 0 means "it follows"."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from inference.errors import UserError
 from inference.files import embedded
 from inference.settings import Settings
 from inference.tasks.next_sentence import NEXT, ORDER, NextSentence, NextSentenceAnswer
+from tests.support.cases import loop_over
 from tests.support.tinyheads import EVERY, PAIRS, save
 from tests.support.tinymodels import save as save_bare
 from tests.support.tinymodels import wordpiece
@@ -40,13 +41,14 @@ def ask(
     return backend.predict(NextSentence(model=str(folder), text=text, pair=pair, **more))
 
 
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize(("text", "pair"), [(A, B), (B, A)])
+@pytest.mark.slow
+@loop_over("name", PAIRS)
+@loop_over(("text", "pair"), [(A, B), (B, A)])
 def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: str, text: str, pair: str) -> None:
     found = ask(backend, root, name, text, pair)
     network = getattr(transformers, EVERY[name].classes[1]).from_pretrained(root / name)
     tokenizer = transformers.AutoTokenizer.from_pretrained(root / name)
-    # The unigram tokenizer tells no segments, as the classes without it: zeros then, which the model assumes itself.
+    # The unigram tokenizer returns no segment ids; the model then assumes zeros.
     with torch.inference_mode():
         output = network(**tokenizer(text, pair, return_tensors="pt"))
     scores = output.sop_logits if name == "ALBERT" else output.logits
@@ -70,7 +72,7 @@ def test_our_own_bert_equals_its_class(backend: LocalBackend, text: str, pair: s
 
 
 def test_every_class_for_pairs_is_tried(backend: LocalBackend, root: Path) -> None:
-    """All that transformers has, and ALBERT's; FNet alone is refused, since it mixes words without any attention."""
+    """All pair classes of transformers and ALBERT's are tested; FNet is refused because it has no attention."""
     known = transformers.models.auto.modeling_auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
     assert {*known, "albert"} - {EVERY[name].model_type for name in PAIRS} == {"fnet"}
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "intermediate_size": 20, "max_position_embeddings": 40}
@@ -82,7 +84,7 @@ def test_every_class_for_pairs_is_tried(backend: LocalBackend, root: Path) -> No
 
 
 def test_class_0_is_the_one_that_training_calls_next(backend: LocalBackend, root: Path) -> None:
-    """The loss of label 0 is that of our probability: label 0 is the pair that stands in the text."""
+    """The loss of label 0, the actual next sentence, equals the loss of our probability."""
     found = ask(backend, root)
     network = transformers.BertForNextSentencePrediction.from_pretrained(root / "BERT")
     tokenizer = transformers.AutoTokenizer.from_pretrained(root / "BERT")

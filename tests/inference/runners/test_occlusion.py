@@ -1,4 +1,4 @@
-"""Which words matter: leaving out equals asking again, and gradients along the path add up to the whole way."""
+"""Occlusion against separate passes, and integrated gradients that add up to the whole difference."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_gradients_add_up_to_the_way_from_nothing_known_to_the_text(
     row = parts[0].row
     words = [at for at in range(len(row)) if row.words[at] is not None and row.ids[at] != mask_id(root, name)]
     assert parts[-1].end == pytest.approx(told(root, name, text, []), abs=1e-5)
-    if name != "ESM":  # which counts the masks among its token numbers, where only word vectors go along the path
+    if name != "ESM":  # ESM scales by its number of mask ids, but only embeddings follow the path.
         assert parts[0].start == pytest.approx(told(root, name, text, words), abs=1e-5)
     assert np.flatnonzero(values).tolist() == words
 
@@ -93,7 +93,7 @@ def mask_id(root: Path, name: str) -> int:
 
 
 def told(root: Path, name: str, text: str, hidden: list[int]) -> float:
-    """Log-probability of piece 9 in the blank by the model itself, more pieces hidden."""
+    """Return the model's own log-probability of token 9 in the blank, with the tokens in ``hidden`` masked."""
     folder = model(root, name)
     network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(text.replace("[MASK]", tokenizer.mask_token), return_tensors="pt").input_ids
@@ -104,7 +104,7 @@ def told(root: Path, name: str, text: str, hidden: list[int]) -> float:
 
 
 def test_a_model_that_only_adds_gives_the_products() -> None:
-    """Where the answer is linear in the word vectors, each token's share is its vector's change times the slope."""
+    """If the answer is linear in the embeddings, a share is the change of an embedding times the gradient."""
     from inference.runners.integrated_gradients import _attribute
 
     class Adder(torch.nn.Module):

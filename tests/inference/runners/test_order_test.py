@@ -1,4 +1,4 @@
-"""The order test as pages ask for it, on every way to hold positions."""
+"""The order test through the backend, for every kind of positional encoding."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from inference.files import embedded
 from inference.settings import Settings
 from inference.tasks.decoding import NextTarget
 from inference.tasks.order_test import OrderRequest
+from tests.support.cases import loop_over
 from tests.support.positionmodels import save
 
 TEXT = "the animal was playing; it was a cat"
@@ -48,13 +49,13 @@ def request(folder: Path, kind: str, **extra: Any) -> Any:
 
 
 def asked(local: LocalBackend, folder: Path, kind: str, seed: int = 3) -> Any:
-    """The trace, and the order test of one shuffle."""
+    """Return the trace, and the order test of a shuffled text."""
     trace = local.trace(request(folder, kind))
     order = shuffle_tokens(trace.source, seed)
     return trace, local.inspect(OrderRequest(model=str(folder / kind), text=TEXT, order=order))
 
 
-@pytest.mark.parametrize("kind", FREE)
+@loop_over("kind", FREE)
 def test_without_positions_every_map_follows(local: LocalBackend, folder: Path, kind: Any) -> None:
     trace, test = asked(local, folder, kind)
     assert test.masks == ()
@@ -78,7 +79,7 @@ def test_a_mask_is_named_and_its_doing_is_measured(local: LocalBackend, folder: 
 @pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
 def test_a_model_that_has_written_is_asked_too() -> None:
-    """What it keeps of the texts it writes stays with it: the copy without positions begins with nothing kept."""
+    """The key-value cache stays with the model: the copy without positions starts with an empty cache."""
     local, model = LocalBackend(), embedded.TRANSLATOR
     order = shuffle_tokens(local.trace(TraceRequest(model=model, text=TEXT, target="le")).source, 3)
     local.predict(NextTarget(model=model, text=TEXT))
@@ -114,7 +115,7 @@ def test_positions_that_cannot_be_taken_away_are_refused(local: LocalBackend, fo
 def test_positions_that_stay_behind_are_noticed(
     local: LocalBackend, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table that is overlooked leaves maps that do not follow: a refusal, and never a claim."""
+    """If a position table is missed, the maps do not follow the tokens, and the test is refused."""
     from inference.anatomy import positions
 
     monkeypatch.setattr(positions, "_level", lambda _place: None)
@@ -142,7 +143,7 @@ def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
 
 @pytest.mark.slow
 def test_others_read_with_the_model_meanwhile(local: LocalBackend, folder: Path) -> None:
-    """Positions are taken from a copy: traces made at the same time are what they always were."""
+    """Positions are removed from a copy, so concurrent traces are unchanged."""
     trace = local.trace(request(folder, "t5"))
     order = shuffle_tokens(trace.source, 1)
     with ThreadPoolExecutor(4) as pool:

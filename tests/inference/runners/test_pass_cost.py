@@ -1,4 +1,4 @@
-"""What is measured of a pass: fields that must be, bytes that can be counted by hand. No time is ever asserted."""
+"""Measurements of a pass: required fields, and bytes counted by hand. Durations are never asserted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_length_is_measured(backend: LocalBackend, folder: Path, kind: str) ->
 
 
 def test_maps_that_are_kept_grow_with_the_square(backend: LocalBackend, folder: Path) -> None:
-    """DeBERTa's own code keeps its maps, BERT's fused attention does not: the second difference tells."""
+    """DeBERTa keeps its maps and BERT's fused attention does not, as the second difference of the peaks shows."""
     bends = {}
     for kind in ("bert", "deberta"):
         peaks = [backend.inspect(CostRequest(model=str(folder / kind), tokens=n)).peak_bytes for n in (12, 24, 36)]
@@ -67,7 +67,7 @@ def test_bytes_of_living_tensors_by_hand() -> None:
         view = first[:10]  # no memory of its own
         second = first + 1  # 8,000
         del first, view
-        third = second * 3  # 8,000 again: the first is gone
+        third = second * 3  # 8,000 again; the first is freed.
         del second, third
         torch.zeros(10)  # 40
     assert living.peak == 8000

@@ -1,4 +1,4 @@
-"""What a model is said to hold about positions is what it computes with."""
+"""Positional encodings that are reported for a model, equal to those in its computation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inference.runners.positions import _sines
 from inference.settings import Settings
 from inference.tasks.positions import PositionsRequest
 from tests.support.architectures import Architecture, build, named
+from tests.support.cases import loop_over
 from tests.support.positionmodels import save
 from tests.support.present import present
 from ui.pages.positions.scores import by_offset
@@ -96,17 +97,17 @@ def test_t5_s_bias_is_what_was_added_to_the_scores(local: LocalBackend, folder: 
     np.testing.assert_allclose(record.bias, values[:, offsets + tokens - 1], atol=1e-6)
 
 
-@pytest.mark.parametrize(("buckets", "farthest"), [(32, 128), (32, 20), (8, 64)])
-@pytest.mark.parametrize("both_ways", [True, False])
+@loop_over(("buckets", "farthest"), [(32, 128), (32, 20), (8, 64)])
+@loop_over("both_ways", [True, False])
 def test_buckets_are_those_of_the_model_s_code(buckets: int, farthest: int, both_ways: bool) -> None:
     offsets = np.arange(-400, 401)
-    bucket = T5Attention._relative_position_bucket  # noqa: SLF001  # the only place where the model has them
+    bucket = T5Attention._relative_position_bucket  # noqa: SLF001  # no public way
     theirs = bucket(torch.tensor(offsets), both_ways, buckets, farthest)
     np.testing.assert_array_equal(t5_buckets(offsets, buckets, farthest, both_ways), theirs.numpy())
 
 
 def test_rotary_angles_are_those_that_turned_queries_and_keys(local: LocalBackend, folder: Path) -> None:
-    """Of one token repeated, the first layer's score at (i, j) is the first query's with its first key, turned."""
+    """With a repeated token, the score at (i, j) is that of the first query and key, rotated by i - j positions."""
     (rotary,) = held(local, folder, "llama").rotary
     np.testing.assert_allclose(rotary.frequencies, frequencies(8, rotary.theta), rtol=1e-6)
     assert (rotary.layers, rotary.scaling, rotary.width) == ("", "default", 8)
@@ -134,7 +135,7 @@ def test_bloom_s_slopes(local: LocalBackend, folder: Path) -> None:
     assert (found.tables, found.rotary, found.kind) == ((), (), "decoder")
 
 
-@pytest.mark.parametrize("heads", [1, 4, 6, 12, 16, 25])
+@loop_over("heads", [1, 4, 6, 12, 16, 25])
 def test_slopes_are_those_of_the_models_code(heads: int) -> None:
     sizes = {"hidden_size": 6 * heads, "n_layer": 1, "n_head": heads, "vocab_size": 40}
     bloom = build(Architecture("BLOOM", "bloom", "decoder", sizes), "eager")
@@ -143,10 +144,10 @@ def test_slopes_are_those_of_the_models_code(heads: int) -> None:
 
 def test_slopes_of_others() -> None:
     mpt = build(named("MPT"), "eager")
-    assert present(slopes(mpt)).tolist() == pytest.approx([2**-4, 2**-8, 2**-2])  # of three heads, in its own order
+    assert present(slopes(mpt)).tolist() == pytest.approx([2**-4, 2**-8, 2**-2])  # Three heads in MPT's order.
     falcon = named("Falcon")
     assert slopes(build(falcon, "eager")) is None
     with_alibi = Architecture("Falcon", "falcon", "decoder", {**falcon.config, "alibi": True})
     found = present(slopes(build(with_alibi, "eager"))).numpy()
-    np.testing.assert_allclose(found, alibi_slopes(3) / 8**0.5, rtol=1e-2)  # its code rounds them to bfloat16
+    np.testing.assert_allclose(found, alibi_slopes(3) / 8**0.5, rtol=1e-2)  # Falcon rounds its slopes to bfloat16.
     assert slopes(build(named("BERT"), "eager")) is None

@@ -1,4 +1,4 @@
-"""Matrices that make queries, keys and values together are taken apart, however they are laid out."""
+"""Fused projections of queries, keys and values, split for every layout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def called(module: Any, given: Any, path: str = "here") -> Any:
 
 
 def split(gave: Any, layout: Any) -> list[Any]:
-    """Queries (head, token, channel), keys and values of one fused output, as a model would split it."""
+    """Return queries, keys and values, each (head, token, channel), from a fused output."""
     if layout == "side by side":
         parts = np.split(gave, [HEADS * CHANNELS, (HEADS + KV) * CHANNELS], axis=1)
         return [part.reshape(TOKENS, -1, CHANNELS).transpose(1, 0, 2) for part in parts]
@@ -52,7 +52,7 @@ def test_one_matrix_for_all_three(layout: str, turned: bool) -> None:
 
 
 def test_the_latest_matrix_that_fits_is_taken() -> None:
-    """A block that holds two attentions has two of each."""
+    """A block with two attentions has two of each projection."""
     one, other = (called(nn.Linear(WIDTH, 6), numbers(TOKENS, WIDTH), name) for name in ("first", "second"))
     vectors = other.gave.reshape(TOKENS, 2, 3).transpose(1, 0, 2)
     record = Record(vectors, vectors, vectors, 1.0, Mask(TOKENS, TOKENS))

@@ -1,4 +1,4 @@
-"""How surprising a text is: each piece asked for by itself gives the same, and sums that can be checked by hand."""
+"""Surprisal of texts: equal to separate passes, with sums checked by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def backend(root: Path) -> LocalBackend:
 
 
 def one_by_one(folder: Path, hidden: list[list[int]]) -> list[float]:
-    """The log-probability of the first hidden piece, a text of its own each."""
+    """Return the log-probability of the first hidden token of each list, each from a separate pass."""
     network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(TEXT, return_tensors="pt").input_ids
     found = []
@@ -75,7 +75,7 @@ def test_typed_blanks_are_read_and_not_scored(backend: LocalBackend, root: Path)
 
 
 def test_words_of_two_texts_are_not_one_word(backend: LocalBackend, root: Path) -> None:
-    """The first word of a pair has the number after the last word of the text; alone, each has word 0."""
+    """Word numbers of a text and of its pair are counted as different words."""
     found = backend.predict(SurprisalRequest(model=str(root / "BERT"), text="play", pair="playing", stop=99))
     words = [(found.row.segments[at], found.row.words[at]) for at in found.places]
     assert len(set(words)) == 2

@@ -1,4 +1,4 @@
-"""A given translation under many sets of edits: each set equals a pass of its own, and the steps of writing."""
+"""Teacher forcing of a translation under many sets of edits, equal to separate passes and to decoding."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from inference.runners import teacher_forcing
 from inference.settings import Settings
 from inference.tasks.decoding import NextTarget
 from inference.tasks.teacher_forcing import ForcedTarget
+from tests.support.cases import loop_over
 from tests.support.tinymodels import byte_level, save
 from tests.support.writers import TRANSLATORS, build, save_padded, save_separate, source, whole
 
@@ -40,7 +41,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
             torch.manual_seed(1)
             model = AutoModelForSeq2SeqLM.from_pretrained(root / kind)
             for parameter in model.parameters():
-                parameter.data.add_(torch.randn(parameter.shape) * 0.2)  # so that answers differ
+                parameter.data.add_(torch.randn(parameter.shape) * 0.2)  # Noise makes the answers differ.
             model.save_pretrained(root / kind)
     return root
 
@@ -86,7 +87,7 @@ def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> 
     assert abs(plain[2] - cut[2]) > 1e-6
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("changes", "said"),
     [
         ({"written": ()}, "The translation is empty"),
@@ -134,7 +135,7 @@ def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(
     assert found.pieces == ((piece,) * 3,)
 
 
-@pytest.mark.parametrize("row", TRANSLATORS, ids=lambda row: row.name)
+@loop_over("row", TRANSLATORS, ids=lambda row: row.name)
 def test_every_architecture_is_read_as_it_reads_itself(row: Any) -> None:
     model, tokens, written = build(row), source(), (9, 5, 7, 5)
     inputs = whole(model, tokens, written)

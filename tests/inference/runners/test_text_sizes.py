@@ -1,4 +1,4 @@
-"""Texts counted in tokens: as the tokenizer cuts each of them alone, nothing left out."""
+"""Token counts of texts, as the tokenizer splits each text, without truncation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inference.tasks.text_sizes import TextSizes
 from inference.tasks.tokenizer_steps import TokenSteps
 from tests.support import tinymodels
 
-TEXTS = ("the cat", "a ☃ in the street", "animal " * 90)  # the last is longer than the model reads
+TEXTS = ("the cat", "a ☃ in the street", "animal " * 90)  # The last text exceeds the model's limit.
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The whole pass of models that come along, with every head that they have, through the backend."""
+"""Whole passes of the embedded models, with each of their heads, through the backend."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_classes_that_a_model_was_taught(tmp_path: Path) -> None:
     assert sorted(end.name for end in ends) == ["<b>", "cat", "dog"]
 
 
-PROGRAMS: dict[str, dict[str, Any]] = {  # of every model that comes along
+PROGRAMS: dict[str, dict[str, Any]] = {  # Requests for all embedded models.
     MINI: {"model": MINI, "head": BARE},
     TRANSLATOR: {"model": TRANSLATOR, "head": BARE, "text": "The cat.", "target": (2, 5, 9)},
     BERT: {"head": MASKED},
@@ -118,7 +118,7 @@ PROGRAMS: dict[str, dict[str, Any]] = {  # of every model that comes along
 @pytest.mark.slow
 @pytest.mark.parametrize("model", PROGRAMS)
 def test_the_saved_program_gives_what_is_on_screen(backend: LocalBackend, model: str) -> None:
-    """As it is, at the end and on the way."""
+    """The program reproduces the last stage and a stage in the middle."""
     more = PROGRAMS[model]
     found = backend.inspect(asked(WholePass, **more))
     names = ran(found.program)
@@ -129,7 +129,7 @@ def test_the_saved_program_gives_what_is_on_screen(backend: LocalBackend, model:
 
 @pytest.mark.slow
 def test_the_saved_programs_run_in_a_process_of_their_own(backend: LocalBackend, tmp_path: Path) -> None:
-    """In the root of the repository, with nothing but what stands in them."""
+    """The programs run in the root of the repository and import everything that they need."""
     lines = []
     for model, more in PROGRAMS.items():
         found = backend.inspect(asked(WholePass, **more))
@@ -152,7 +152,7 @@ def test_the_saved_programs_run_in_a_process_of_their_own(backend: LocalBackend,
     ],
 )
 def test_the_files_of_other_models(backend: LocalBackend, name: str, revision: str | None, line: str) -> None:
-    """A folder's place and the link of a taught model are told to nobody; a hostile title stays in its comment."""
+    """The program contains no local path and no id of a fine-tuned model; a title cannot leave its comment."""
     loaded = backend.loaded(MINI, None)
     title = name if revision else "<b>\n"
     found = header(replace(loaded, id=replace(loaded.id, name=title, revision=revision)), name, {})
@@ -173,7 +173,7 @@ def test_a_packed_file_is_named_and_how_it_is_opened(backend: LocalBackend, name
 
 
 def ran(program: str) -> dict[str, Any]:
-    """What the lines of a program make."""
+    """Run a program and return its variables."""
     names: dict[str, Any] = {}
     enabled = torch.is_grad_enabled()
     try:
@@ -184,7 +184,7 @@ def ran(program: str) -> dict[str, Any]:
 
 
 def test_a_number_opens_down_to_the_weights_of_the_file(backend: LocalBackend) -> None:
-    """What holds for every stage of tiny models (tests/inference/anatomy/test_numpy_pass.py), of a real one."""
+    """Origins of values on a real model; tests/inference/anatomy/test_numpy_pass.py checks tiny models."""
     found = backend.inspect(asked(WholePass))
     by_number = {stage.number: stage for stage in found.stages}
     token = next(stage for stage in found.stages if stage.role == "token embeddings")

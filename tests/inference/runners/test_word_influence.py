@@ -1,4 +1,4 @@
-"""The model asked what a word's vector owes to each word: against torch's own derivatives, masks and hidden states."""
+"""Influence of each word on a word's vector, against derivatives, masks and hidden states of torch."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inference.runners import edit_batches, value_zeroing, word_influence
 from inference.settings import Settings
 from inference.tasks.word_influence import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
 from tests.support.architectures import RECORDED, Architecture, build, inputs
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 
 capture.install()
@@ -44,7 +45,7 @@ def backend(folder: Path) -> LocalBackend:
 
 @pytest.fixture(scope="module")
 def plain(backend: LocalBackend, folder: Path) -> Any:
-    """The same weights as transformers loads them, and the text's ids."""
+    """Return the same weights as transformers loads them, and the ids of the text."""
     loaded = backend.loaded(str(folder / "bert"), None)
     ids = torch.tensor([loaded.reader.read(TEXT, None, loaded.limit, None).ids])
     return AutoModel.from_pretrained(folder / "bert").eval(), ids
@@ -61,13 +62,13 @@ def test_gradients_equal_torch_s_jacobian_when_there_are_as_many_directions_as_c
     vectors = model.embeddings.word_embeddings(ids).detach()
     jacobian = torch.autograd.functional.jacobian(
         lambda given: model(inputs_embeds=given).last_hidden_state[0, 2], vectors
-    )  # (channel, 1, token, channel)
+    )  # The shape is (channel, 1, token, channel).
     found = ask(backend, folder, WordGradients)
     np.testing.assert_allclose(found, jacobian.square().sum(dim=(0, 1, 3)).sqrt(), rtol=1e-3)
 
 
 class Mixing(torch.nn.Module):
-    """Vectors of a linear model: every token's is a mix of all word vectors, times one matrix."""
+    """A linear model: each output vector is a mixture of all embeddings, times a matrix."""
 
     def __init__(self, mix: Any, matrix: Any) -> None:
         super().__init__()
@@ -95,7 +96,7 @@ CAPPED_OR_SINKING = [row for row in RECORDED if row.model_type in ("gemma2", "gp
 
 @pytest.mark.parametrize("row", CAPPED_OR_SINKING, ids=[row.name for row in CAPPED_OR_SINKING])
 def test_gradients_pass_through_soft_caps_and_sinks(row: Architecture) -> None:
-    """Their attention is computed by a formula of ours: its gradients are those of the architecture's own code."""
+    """Gradients of the formula for soft caps and sinks equal those of the architecture's own code."""
     ours, plain, given = build(row, capture.NAME), build(row, "eager").requires_grad_(False), inputs(row, (7,))
     assert capture.prepare(ours)
     plain.config.use_cache = False
@@ -176,7 +177,7 @@ def test_answers_do_not_depend_on_what_shares_a_batch(
         np.testing.assert_allclose(word_influence.answer(loaded, question).values, values, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "more", "sentence"),
     [
         (WordGradients, {"text": "a " * 130, "model": "all-MiniLM-L6-v2"}, "at most 128"),

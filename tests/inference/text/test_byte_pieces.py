@@ -1,24 +1,23 @@
-"""Characters that are cut into bytes, shown as themselves."""
+"""Labels of characters that are split into byte tokens."""
 
 from __future__ import annotations
 
 import random
 
-import pytest
-
 from inference.text.pieces import ReadablePiece, readable_piece, readable_pieces
 from tests.inference.text.test_pieces import spelled
+from tests.support.cases import draw_seeds
 
 TEXT = "a 天ンé b👍🏽ש\u0e19"
 
 
 def cut(text: str, at: list[int]) -> list[str]:
-    """A text's bytes as pieces of a byte-level vocabulary, cut at these places."""
+    """Return a text's bytes as tokens of a byte-level vocabulary, split at these positions."""
     raw = text.encode()
     return [spelled(raw[start:end]) for start, end in zip([0, *at], [*at, len(raw)], strict=True)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@draw_seeds(20)
 def test_however_a_text_is_cut_its_characters_stay_and_no_two_parts_look_the_same(seed: int) -> None:
     dice = random.Random(seed)
     places = sorted(dice.sample(range(1, len(TEXT.encode())), dice.randrange(1, len(TEXT.encode()))))

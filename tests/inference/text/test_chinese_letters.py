@@ -1,6 +1,4 @@
-"""Five hundred Chinese sentences, as models' vocabularies cut them: every piece that is shown is a character or says of
-which it is a part.
-"""
+"""Five hundred Chinese sentences in several vocabularies: labels show a character or name its part."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from tests.support import tinymodels
 from tests.support.chinesetexts import sentences
 
 ASSETS = Path(__file__).resolve().parents[3] / "assets" / "models"
-LOST = "\ufffd"  # what stands for bytes that make no character
+LOST = "\ufffd"  # The replacement character for invalid bytes.
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SafeTokenizer
 
 @pytest.fixture(scope="module")
 def rows(readers: dict[str, SafeTokenizer]) -> dict[str, list[TokenRow]]:
-    """The sentences as each reads them."""
+    """Return the sentences as rows of tokens, by the name of the reader."""
     return {name: [one.read(text, None, None).row for text in sentences()] for name, one in readers.items()}
 
 

@@ -1,4 +1,4 @@
-"""Words of a Chinese text: what belongs together, and what stays as it is."""
+"""Word segmentation of Chinese texts: merged characters, and rows that stay unchanged."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TEXT = "那只动物没有过马路，因为它太累了。"
 
 
 def characters(text: str, segment: int = 0) -> TokenRow:
-    """A row with a piece for each character, as BERT cuts Chinese."""
+    """Return a row with a token for each character, as BERT splits Chinese."""
     n = len(text)
     return TokenRow(tuple(text), (1,) * n, tuple(range(n)), (segment,) * n, tuple((at, at + 1) for at in range(n)))
 
 
 def joined(row: TokenRow) -> list[str]:
-    """The pieces of each word."""
+    """Return the joined tokens of each word."""
     runs: dict[int, str] = {}
     for word, piece in zip(row.words, row.pieces, strict=True):
         if word is not None:

@@ -1,4 +1,4 @@
-"""Tokens that may come next, as people read them, and prompts with what was written after them."""
+"""Labels of possible next tokens, and prompts extended by generated tokens."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from attention.trace import ModelId
 from inference.loaded_model import LoadedModel
 from inference.text.next_token_text import added_text, extend_reading, gains, mark_pieces, text_read
 from inference.text.tokenizer import SafeTokenizer
+from tests.support.cases import loop_over
 from tests.support.tinymodels import byte_level, unigram, wordpiece
 
 
 def byte_fallback(folder: Path) -> None:
-    """Llama 2's kind of tokenizer: what it does not know is written in bytes."""
+    """Save a tokenizer like that of Llama 2, which encodes unknown characters as bytes."""
     letters = [*"▁abcdefghijklmnopqrstuvwxyzTA.,()!23"]
     merges = [("▁", "t"), ("h", "e"), ("▁t", "he"), ("▁", "c"), ("a", "t"), ("▁c", "at"), ("▁", "s"), ("▁s", "at")]
     pieces = ["<unk>", "<s>", *(f"<0x{byte:02X}>" for byte in range(256)), *letters, *map("".join, merges)]
@@ -46,8 +47,8 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedMode
     return found
 
 
-@pytest.mark.parametrize("kind", IN_BYTES)
-@pytest.mark.parametrize("text", TEXTS)
+@loop_over("kind", IN_BYTES)
+@loop_over("text", TEXTS)
 def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, LoadedModel], kind: str, text: str) -> None:
     loaded = tokenizers[kind]
     whole = loaded.reader.read(text, None, None)
@@ -55,7 +56,7 @@ def test_written_tokens_are_as_if_they_had_been_read(tokenizers: dict[str, Loade
         prompt = whole.pick(range(start))
         ends = [span[1] for span in whole.row.spans[:start] if span]
         if not ends or whole.row.spans[start] == whole.row.spans[start - 1]:
-            continue  # before or in the middle of a character
+            continue  # The boundary is before or inside a character.
         longer, everything = extend_reading(loaded.reader, prompt, text[: max(ends)], whole.ids[start:])
         assert everything == text
         assert longer.row == whole.row

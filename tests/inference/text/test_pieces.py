@@ -1,21 +1,22 @@
-"""Pieces as people read them."""
+"""Readable labels of tokens."""
 
 from __future__ import annotations
 
 import pytest
 
 from inference.text.pieces import decode_bytes, readable_piece, role
+from tests.support.cases import loop_over
 
 
 def spelled(text: bytes) -> str:
-    """Bytes in GPT-2's alphabet."""
+    """Return bytes in GPT-2's alphabet."""
     from inference.text.pieces import _byte_of
 
     letters = {byte: letter for letter, byte in _byte_of().items()}
     return "".join(letters[byte] for byte in text)
 
 
-@pytest.mark.parametrize("text", ["hello", "été", "مرحبا", "你好", "😀", "a b"])
+@loop_over("text", ["hello", "été", "مرحبا", "你好", "😀", "a b"])
 def test_whole_characters_read_as_they_are(text: str) -> None:
     assert decode_bytes(spelled(text.encode())) == text
 
@@ -29,7 +30,7 @@ def test_parts_of_characters_show_their_bytes() -> None:
     assert decode_bytes(spelled("😀b".encode()[2:])) == "<0x98><0x80>b"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("piece", "style", "shown"),
     [
         ("##ing", "wordpiece", "ing"),

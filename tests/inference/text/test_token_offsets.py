@@ -1,23 +1,22 @@
-"""Places of pieces in a text, told by nobody."""
+"""Positions of tokens in a text, for tokenizers that do not report them."""
 
 from __future__ import annotations
 
-import pytest
-
 from inference.text.pieces import ReadablePiece, readable_pieces
 from inference.text.words import places
+from tests.support.cases import loop_over
 
 UNKNOWN = "?"
 
 
 def found(text: str, pieces: str) -> list[str | None]:
-    """What stands where each piece is said to be; pieces are given with spaces between, unknown ones as "?"."""
+    """Return the text at each token's position; ``pieces`` are separated by spaces, "?" is an unknown token."""
     names = pieces.split(" ")
     spans = places(text, [ReadablePiece(name, name) for name in names], [name == UNKNOWN for name in names])
     return [None if span is None else text[slice(*span)] for span in spans]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "pieces", "expected"),
     [
         ("the 猫 sat", "the ? sat", "猫"),
@@ -26,14 +25,14 @@ def found(text: str, pieces: str) -> list[str | None]:
         ("猫", "?", "猫"),
         ("the猫the", "the ? the", "猫"),
         ("a猫 b b", "a ? b b", "猫"),
-        ("“the” 猫 sat", '" the " ? sat', None),  # other quotation marks were read: what is beside them may be more
+        ("“the” 猫 sat", '" the " ? sat', None),  # Changed quotation marks make neighbours uncertain.
         ("“the 猫 sat", '" the ? sat', "猫"),
         ("Öa a", "? a", "Öa"),
         ("Öa a b", "? a b", "Öa"),
-        ("b a c a d", "? a ?", None),  # which a is known cannot be told
+        ("b a c a d", "? a ?", None),  # The known "a" is ambiguous.
         ("a the b the", "a ? the", "the b"),
         ("a b the c the e d", "a ? the ? d", None),
-        ("a b the the d", "a ? the ? d", "b"),  # something is between the known ones
+        ("a b the the d", "a ? the ? d", "b"),  # Some text lies between both known tokens.
         ("the 猫 sat", "the ? stood", None),
         ("other words", "the ? sat", None),
     ],

@@ -1,4 +1,4 @@
-"""A tokenizer's steps, one at a time: they end in what the tokenizer gives at once, whatever the text."""
+"""The steps of a tokenizer, which end in the tokenizer's own result for every text."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inference.text.tokenizer import SafeTokenizer
 from inference.text.tokenizer_steps import bpe, in_words, unigram, wordpiece
 from tests.inference.text.test_tokenizer import HOSTILE, KINDS
 from tests.support import tinymodels
+from tests.support.cases import loop_over
 
 TEXTS = [*HOSTILE, *tinymodels.TEXT, "The café's playing [MASK] [mask] <pad>, isn't it? ÀÉ ﬁ ①"]
 
@@ -54,8 +55,8 @@ def backend() -> LocalBackend:
     return LocalBackend(Settings())
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", TEXTS)
+@loop_over("kind", KINDS)
+@loop_over("text", TEXTS)
 def test_the_words_cut_one_by_one_are_the_text_cut_at_once(
     loaded: dict[str, LoadedModel], kind: str, text: str
 ) -> None:
@@ -68,8 +69,8 @@ def test_the_words_cut_one_by_one_are_the_text_cut_at_once(
     assert spans == sorted(spans)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", TEXTS)
+@loop_over("kind", KINDS)
+@loop_over("text", TEXTS)
 def test_every_word_is_followed_to_the_tokenizers_pieces(loaded: dict[str, LoadedModel], kind: str, text: str) -> None:
     steps = steps_of(loaded[kind], TokenSteps(text=text))
     for word in steps.sides[0].words:
@@ -96,7 +97,7 @@ def test_what_is_typed_as_a_special_token_is_taken_whole(loaded: dict[str, Loade
         ("[UNK]", True),
         ("你", False),
     ]
-    # Normalising puts spaces around 你; both unknown tokens are the same number, but only one was typed.
+    # Normalisation puts spaces around 你; both unknown tokens have the same id, but only the first was typed.
     assert steps.sides[0].normalised == "a [MASK] [UNK]  你 "
     assert [token.raw for token in steps.tokens if token.unknown] == ["[UNK]", "[UNK]"]
 
@@ -170,7 +171,7 @@ def test_bpe_by_hand() -> None:
     assert walk.ids == (6, 7)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("settings", "word", "pieces"),
     [
         ({"unk_token": "?"}, "xya", ("?", "?", "a")),
@@ -217,8 +218,8 @@ def test_unigram_by_hand() -> None:
     assert walk.pieces == ("ab", "a")
 
 
-@pytest.mark.parametrize("word", ["aba", "xxa", "axé", "é", "baab", "<unk>"])
-@pytest.mark.parametrize("fallback", [False, True])
+@loop_over("word", ["aba", "xxa", "axé", "é", "baab", "<unk>"])
+@loop_over("fallback", [False, True])
 def test_unigram_as_the_library_has_it(word: str, fallback: bool) -> None:
     from tokenizers import models
 
@@ -247,7 +248,7 @@ def test_parts_in_words() -> None:
 
 
 def test_every_part_of_the_library_has_words() -> None:
-    """A part without words would be shown by its class's name."""
+    """Components without a description would be shown by their class names."""
     from tokenizers import normalizers, pre_tokenizers
 
     given = {

@@ -1,4 +1,4 @@
-"""Texts as models read them, whatever the text."""
+"""Tokenization of all kinds of texts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from inference.errors import UserError
 from inference.text.encoding import shift, shorten
 from inference.text.tokenizer import SafeTokenizer
 from tests.support import tinymodels
+from tests.support.cases import loop_over
 from tests.support.present import present
 
 KINDS = {"wordpiece": "encoder", "bytes": "decoder", "roberta": "encoder", "unigram": "encoder-decoder"}
@@ -54,8 +55,8 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> SafeTokenizer:
     return SafeTokenizer(AutoTokenizer.from_pretrained(str(folder)), "marian", "encoder-decoder", 10_000)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", [*HOSTILE, *tinymodels.TEXT])
+@loop_over("kind", KINDS)
+@loop_over("text", [*HOSTILE, *tinymodels.TEXT])
 def test_any_text_gives_a_sound_row(readers: dict[str, SafeTokenizer], kind: str, text: str) -> None:
     row = readers[kind].read(text, None, None).row
     words = [word for word in row.words if word is not None]
@@ -239,7 +240,7 @@ def test_a_vocabulary_of_bytes_shows_the_readers_own_characters(readers: dict[st
 
 
 def test_bytes_of_a_character_are_parts_of_it() -> None:
-    """ByT5 and Perceiver have a piece for each byte, which its vocabulary writes as the character of that number."""
+    """ByT5 and Perceiver have a token for each byte, written as the character with that number."""
     import transformers
 
     for tokenizer in (transformers.ByT5Tokenizer(), transformers.PerceiverTokenizer()):

@@ -1,4 +1,4 @@
-"""What counts as a text."""
+"""Validation of texts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from inference.errors import UserError
 from inference.text.encoding import check_text
+from tests.support.cases import loop_over
 
 ODD = [
     "👨‍👩‍👧‍👦 family",
@@ -18,7 +19,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("text", ODD)
+@loop_over("text", ODD)
 def test_any_language_and_symbol_passes(text: str) -> None:
     assert check_text(text) == text
 
@@ -47,4 +48,4 @@ def test_far_too_long() -> None:
 
 def test_not_text_at_all() -> None:
     with pytest.raises(UserError, match="not int"):
-        check_text(5)  # type: ignore[arg-type]  # what the types forbid is refused too
+        check_text(5)  # type: ignore[arg-type]  # Wrong types are refused at run time, too.

@@ -1,13 +1,12 @@
-"""Words in any script."""
+"""Word segmentation in all scripts."""
 
 from __future__ import annotations
 
-import pytest
-
 from inference.text.words import number_words, words_of_spans
+from tests.support.cases import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "words"),
     [
         ("two words", ["two", "words"]),

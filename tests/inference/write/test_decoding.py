@@ -1,4 +1,4 @@
-"""Writing token by token: what transformers itself writes, and looking where one pass over everything looks."""
+"""Decoding token by token: the tokens of transformers, and the attention of a single whole pass."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inference.record.edit_hooks import apply_edits
 from inference.write import decoding
 from inference.write.decoding import Writing, generate_greedy, memory_of, read
 from tests.support.architectures import BERT, SEQ2SEQ, Architecture, named
+from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.writers import DECODERS, TRANSLATORS, WRITERS, build, generated, source, whole
 
@@ -25,16 +26,16 @@ NAMES = [row.name for row in WRITERS]
 CACHELESS = Architecture("GPT", "openai-gpt", "decoder", named("GPT-2").config)
 AHEAD = Architecture("FSMT", "fsmt", "encoder-decoder",
                      {**SEQ2SEQ, "src_vocab_size": 40, "tgt_vocab_size": 40, "langs": ["en", "fr"]})  # fmt: skip
-BOTH = ["GPT-2", "gpt-oss", "Mistral", "Gemma 2", "Marian", "T5", "mBART"]  # one of every kind of attention
+BOTH = ["GPT-2", "gpt-oss", "Mistral", "Gemma 2", "Marian", "T5", "mBART"]  # These cover all kinds of attention.
 
 
 def before(model: Any, tokens: Any) -> Any:
-    """Tokens that stand before everything written."""
+    """Return the number of decoder tokens before the generated tokens."""
     return 1 if model.config.is_encoder_decoder else len(tokens)
 
 
 def rows_of(model: Any, tokens: Any, written: Any) -> Any:
-    """Where each token looks in one pass over everything, (token, layer, head, key) by part."""
+    """Return each token's attention in a single pass, (token, layer, head, key) by part."""
     [parts] = capture.record_parts(model, whole(model, tokens, written))
     return {
         part: np.stack([[record.weights(head) for head in range(record.heads)] for record in records]).transpose(
@@ -45,7 +46,7 @@ def rows_of(model: Any, tokens: Any, written: Any) -> Any:
 
 
 def check_steps(model: Any, tokens: Any, written: Any, longest: int = 30) -> Any:
-    """Every step from the first looks as the pass over everything; the steps after the first use the cache."""
+    """Assert that each step's attention equals that of a single pass; return the cached flags of the steps."""
     everything, first = rows_of(model, tokens, written), before(model, tokens) - 1
     used = []
     for done in range(len(written) + 1):
@@ -60,8 +61,9 @@ def check_steps(model: Any, tokens: Any, written: Any, longest: int = 30) -> Any
     return used
 
 
-@pytest.mark.parametrize("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
-@pytest.mark.parametrize("length", [3, 8])
+@pytest.mark.slow
+@loop_over("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
+@loop_over("length", [3, 8])
 def test_steps_with_the_cache_look_where_one_pass_over_everything_looks(row: Any, length: int) -> None:
     model, tokens = build(row), source(length)
     written = (9, 31, 4, 9, 17, 25)
@@ -69,7 +71,7 @@ def test_steps_with_the_cache_look_where_one_pass_over_everything_looks(row: Any
     assert used == [False, *[row is not CACHELESS] * len(written)]
 
 
-@pytest.mark.parametrize("row", WRITERS, ids=NAMES)
+@loop_over("row", WRITERS, ids=NAMES)
 def test_what_looks_back_only_gives_nothing_to_later_tokens(row: Any) -> None:
     model, tokens = build(row), source()
     found = rows_of(model, tokens, (9, 31, 4, 9))
@@ -78,13 +80,14 @@ def test_what_looks_back_only_gives_nothing_to_later_tokens(row: Any) -> None:
         np.testing.assert_allclose(found[part].sum(-1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
+@pytest.mark.slow
+@loop_over("row", [*WRITERS, CACHELESS, AHEAD], ids=lambda row: row.name)
 def test_greedy_is_what_generate_writes(row: Any) -> None:
     model, tokens = build(row), source()
     start, longest = before(model, tokens), before(model, tokens) + 9
     found = generate_greedy(model, Writing(tokens, longest))
     assert list(found) == generated(model, tokens, max_length=longest)[start:]
-    if len(found) > 2:  # the same where one of these tokens ends the text
+    if len(found) > 2:  # The same holds if the third generated token is an end token.
         model = build(row, eos_token_id=[3, found[2]])
         ended = generate_greedy(model, Writing(tokens, longest))
         assert ended == found[: 1 + min(at for at, token in enumerate(found) if token in (3, found[2]))]
@@ -99,7 +102,8 @@ RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: next(iter(rule)))
+@pytest.mark.slow
+@loop_over("rule", RULES, ids=lambda rule: next(iter(rule)))
 def test_the_models_own_rules_hold(rule: Any) -> None:
     changed = []
     for name in ("Llama", "BART"):
@@ -160,13 +164,13 @@ COUNT_FROM_PADDING = [
 ]
 
 
-@pytest.mark.parametrize("row", COUNT_FROM_PADDING, ids=lambda row: row.name)
+@loop_over("row", COUNT_FROM_PADDING, ids=lambda row: row.name)
 def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refused(row: Any) -> None:
     with pytest.raises(UserError, match="padding token"):
         read(build(row), Writing(source(), 30), [()])
 
 
-# -- the cache
+# -- The key-value cache
 
 
 def test_going_another_way_reads_everything_anew() -> None:
@@ -183,7 +187,8 @@ def fresh(name: str, writing: Any, written: Any) -> Any:
     return read(build(named(name)), writing, [written]).logits
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.slow
+@loop_over("name", BOTH)
 def test_several_ways_go_on_from_the_rows_of_one_cache(name: Any) -> None:
     model, writing = build(named(name)), Writing(source(), 30)
     first = read(model, writing, [()])
@@ -263,7 +268,7 @@ def test_threads_that_write_the_same_text_do_not_mix() -> None:
     assert not wrong
 
 
-# -- edits
+# -- Edits
 
 
 def edits_of(model: Any) -> Any:
@@ -283,7 +288,7 @@ def edits_of(model: Any) -> Any:
 
 
 def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
-    """Each step the likeliest token of one edited pass over everything, with the edits that have a place there."""
+    """Decode greedily with a full edited pass per step; edits apply from the step that has their positions."""
     written: tuple[int, ...] = ()
     while before(model, tokens) + len(written) < longest:
         there = before(model, tokens) + len(written)
@@ -297,7 +302,7 @@ def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
     return written
 
 
-@pytest.mark.parametrize("name", BOTH)
+@loop_over("name", BOTH)
 def test_writing_under_edits_takes_the_likeliest_of_each_edited_pass(name: Any) -> None:
     model, tokens = build(named(name), forced_eos_token_id=None), source()
     edits, longest = edits_of(model), before(model, tokens) + 8
@@ -317,7 +322,7 @@ def test_edits_change_what_is_written() -> None:
     assert changed >= 3
 
 
-@pytest.mark.parametrize("name", BOTH)
+@loop_over("name", BOTH)
 def test_the_looks_of_edited_steps_are_those_of_one_edited_pass(name: Any) -> None:
     model, tokens, written = build(named(name)), source(), (9, 31, 4, 9, 17)
     edits = edits_of(model)

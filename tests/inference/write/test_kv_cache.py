@@ -1,4 +1,4 @@
-"""States of texts that are being written: bounded, and never shared."""
+"""Key-value caches of unfinished texts: bounded, and never shared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_state_with_the_fewest_rows_is_taken() -> None:
 
 
 def test_the_copy_of_a_model_keeps_nothing_yet() -> None:
-    """States are of the model that made them: one whose weights are then changed must not go on from them."""
+    """States belong to the model that computed them; a copy with changed weights must not reuse them."""
     kept = KVCache(100)
     kept.put(state("a", (1,)))
     twin = copy.deepcopy(kept)

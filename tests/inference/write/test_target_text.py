@@ -16,6 +16,7 @@ from inference.write.decoding import start_token
 from inference.write.target_text import MOST_WRITTEN, force_tokens, read_target, write_target
 from tests.support import architectures
 from tests.support.architectures import SEQ2SEQ, Architecture, named
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 from tests.support.writers import TRANSLATORS, build, generated, source
 
@@ -73,7 +74,7 @@ FSMT = Architecture("FSMT", "fsmt", "encoder-decoder",
                      "tie_word_embeddings": False})  # fmt: skip
 
 
-@pytest.mark.parametrize("row", [*TRANSLATORS, FSMT], ids=lambda row: row.name)
+@loop_over("row", [*TRANSLATORS, FSMT], ids=lambda row: row.name)
 def test_what_can_be_written_is_known_of_every_translator(row: Architecture) -> None:
     rows = row.config["vocab_size"]
     assert _target_rows(build(row), 40) == _target_rows(architectures.build(row, "eager"), 40) == rows

@@ -1,4 +1,4 @@
-"""Sureness beside what is right: by hand, and against models whose sureness is known to be right, or not."""
+"""Calibration error of confidences, checked by hand and on simulated answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support import toldfolders
 
 
 def drawn(n: int, beyond: float, seed: int) -> AnswerConfidences:
-    """Answers that are right less often than they are sure, by ``beyond``."""
+    """Return ``n`` simulated answers whose accuracy is below their confidence by ``beyond``."""
     chance = np.random.default_rng(seed)
     sure = chance.uniform(0.5, 1.0, n)
     return AnswerConfidences(sure, chance.random(n) < sure - beyond, np.arange(n))
 
 
 def test_by_hand() -> None:
-    """Two at 0.95, one of them right; two at 0.25, none right: (0.9 + 0.5) / 4."""
+    """Calibration error of two bins: (0.9 + 0.5) / 4."""
     found = calibration(
         AnswerConfidences(np.array([0.95, 0.95, 0.25, 0.25]), np.array([True, False, False, False]), np.arange(4))
     )
@@ -50,7 +50,7 @@ def test_wrong_sureness_is_told_and_its_interval_holds_what_is_true() -> None:
 
 
 def test_words_of_one_row_are_drawn_together() -> None:
-    """Ten words of a row that are all right or all wrong say as little as one: the interval is wider."""
+    """Resampling by row: ten fully correlated words of a row widen the interval."""
     chance = np.random.default_rng(0)
     row, right = np.repeat(np.arange(40), 10), np.repeat(chance.random(40) < 0.6, 10)
     alone = calibration(AnswerConfidences(np.full(400, 0.8), right, np.arange(400)))

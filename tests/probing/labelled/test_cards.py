@@ -1,4 +1,4 @@
-"""The sets that come along: each is there, is what its card says, and carries its licence."""
+"""The bundled data sets: files, agreement with their cards, and licences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from probing.labelled.ready_sets import CARDS, FOLDER, LICENCES, DatasetCard, lo
 
 EACH = pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-SPANS = {  # of train, dev and test together, by kind; as the published files have them
+SPANS = {  # Total over train, dev and test, as in the published files.
     "uner-zh": {"LOC": 3_662, "PER": 2_598, "ORG": 1_374},
     "wnut-17": {
         "location": 622,
@@ -35,7 +35,7 @@ CLASSES = {
     "sib-200-en": 7,
     "sib-200-zh": 7,
 }
-MOST_BYTES = 1_500_000  # of all files together: they travel with every copy
+MOST_BYTES = 1_500_000  # Limit for all files together, because every copy of the repository contains them.
 
 
 @EACH
@@ -72,7 +72,7 @@ def test_words_and_spans_are_where_they_are_said_to_be(card: DatasetCard) -> Non
         assert len(row.words) == len(row.tags) > 0
         assert to_bio(row.tags) == list(row.tags)
         at = 0
-        for start, end in row.words:  # in order, apart, nothing but space between them or in them
+        for start, end in row.words:  # Words are ordered and disjoint, with only white space between them.
             assert at <= start < end
             assert not row.text[at:start].strip()
             assert not any(map(str.isspace, row.text[start:end]))

@@ -1,4 +1,4 @@
-"""CSV and TSV: which columns are found, what is read of them, and one sentence for each thing that is wrong."""
+"""CSV and TSV tables of labelled texts: column detection, reading, and error messages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from inference.errors import UserError
 from probing.labelled import columns
 from probing.labelled.columns import Columns, class_list, parse
 from probing.labelled.labeled_texts import LabeledText
+from tests.support.cases import draw_seeds, loop_over
 
 ANY = Columns()
 READ = [
@@ -25,12 +26,12 @@ def rows(text: str, wanted: Columns = ANY, *classes: str) -> list[LabeledText]:
     return parse(text, wanted, classes).rows
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize("turned", [True, False])
-@pytest.mark.parametrize("seed", range(5))
+@loop_over("delimiter", [",", ";", "\t"])
+@loop_over("header", [True, False])
+@loop_over("turned", [True, False])
+@draw_seeds(5)
 def test_what_was_written_is_read(delimiter: str, header: bool, turned: bool, seed: int) -> None:
-    """Any texts, with line ends and separators in them, whichever column comes first."""
+    """Round trip of texts that contain line ends and delimiters, in either column order."""
     dice = random.Random(seed)
     texts = ["It is " + "".join(dice.choices("ab,;\t\n'\"中😀 ", k=30)) + "." for _ in range(40)]
     wanted = [LabeledText(text, dice.choice(["x", "y z", "no,"])) for text in texts]
@@ -107,7 +108,7 @@ def test_quotation_marks_stay_where_tabs_part_the_columns() -> None:
     assert [row.text for row in rows(text)] == ['"Go," he said, "now"', 'He said "go', '"Go"']
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("", "The file is empty."),
@@ -156,7 +157,7 @@ def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> N
         rows("".join(f"text {at}\t{at}\tsame\n" for at in range(9)))
 
 
-@pytest.mark.parametrize("label", ["2", "-1", "1.5", "x", "٣", "9" * 9])
+@loop_over("label", ["2", "-1", "1.5", "x", "٣", "9" * 9])
 def test_a_number_beyond_the_list_is_said(label: str) -> None:
     with pytest.raises(
         UserError, match=f"Line 2 has the label “{label}”; a number from 0 to 1 was expected, as the list of"
@@ -199,7 +200,7 @@ def test_json_that_does_not_fit_is_named(text: str, said: str) -> None:
 
 
 def test_names_in_no_list_are_a_header() -> None:
-    """The form of Kaggle's file of short messages."""
+    """The format of Kaggle's SMS spam file."""
     text = "v1,v2,,,\n" + "".join(
         f'{"ham" if at % 3 else "spam"},"Go, number {at}",{"more" if at == 3 else ""},,\n' for at in range(9)
     )
@@ -213,7 +214,7 @@ ROWS = [(f"Hello, you number {at}", str(at % 2)) for at in range(8)]
 
 
 def written(pattern: str, head: str = "") -> str:
-    """The rows, each written by a pattern."""
+    """Return all rows, each formatted with ``pattern``, after ``head``."""
     return head + "".join(pattern.format(text=text, label=label) for text, label in ROWS)
 
 

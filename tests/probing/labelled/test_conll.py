@@ -1,4 +1,4 @@
-"""CoNLL columns: which hold words and tags, how the sentences read, and one sentence for each thing that is wrong."""
+"""CoNLL columns: detection of words and tags, joined sentences, and error messages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from probing.labelled import conll
 from probing.labelled.conll import WordColumns, parse, to_bio
 from probing.labelled.files import File
 from probing.labelled.labeled_texts import TaggedText, join_words
+from tests.support.cases import draw_seeds, loop_over
 
 ANY = WordColumns()
 TWO = "Ann\tB-PER\nLee\tI-PER\nsings\tO\n\nIn\tO\nRome\tB-LOC\n"
@@ -38,7 +39,7 @@ IOB2 = """\
 
 
 def written(rows: list[TaggedText]) -> str:
-    """Sentences as columns."""
+    """Return the sentences in CoNLL format with two columns."""
     sentences = (
         "".join(f"{row.text[start:end]}\t{tag}\n" for (start, end), tag in zip(row.words, row.tags, strict=True))
         for row in rows
@@ -46,8 +47,8 @@ def written(rows: list[TaggedText]) -> str:
     return "\n".join(sentences)
 
 
-@pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("letters", ["abc#", "中文字"])
+@draw_seeds(30)
+@loop_over("letters", ["abc#", "中文字"])
 def test_what_was_written_is_read(letters: str, seed: int) -> None:
     dice = random.Random(seed)
     rows = []
@@ -60,7 +61,7 @@ def test_what_was_written_is_read(letters: str, seed: int) -> None:
     assert parse(written(rows), ANY).rows == rows
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         TWO,
@@ -118,7 +119,7 @@ def test_what_was_done_is_told() -> None:
     assert parse(IOB2, ANY).notes[1] == "1 sentences are read as the file's comments have them."
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("", "The file has no words."),
@@ -216,8 +217,8 @@ def test_comments_of_germeval_are_no_words() -> None:
     assert parse("#\tO\nAnn\tB-PER\n", WordColumns()).rows[0].text == "# Ann"
 
 
-@pytest.mark.parametrize("word", ["\x96", "\x85", "\x1c", "\u2028", "\xa0", "\u3000"])
-@pytest.mark.parametrize("mark", ["\t", " "])
+@loop_over("word", ["\x96", "\x85", "\x1c", "\u2028", "\xa0", "\u3000"])
+@loop_over("mark", ["\t", " "])
 def test_an_invisible_word_keeps_its_column(word: str, mark: str) -> None:
     content = f"Ann{mark}B-PER\n{word}{mark}O\nRome{mark}B-LOC\n\n".encode()
     text, controls, _ = File("a.conll", content).read(words=True)
@@ -227,9 +228,9 @@ def test_an_invisible_word_keeps_its_column(word: str, mark: str) -> None:
     assert [row.text[start:end] for start, end in row.words] == ["Ann", word, "Rome"]
 
 
-@pytest.mark.parametrize("mark", [",", ";", "|", "\t"])
-@pytest.mark.parametrize("word", ["\x96", "\x85", "\x1c", ",", "||"])
-@pytest.mark.parametrize("quote", ['"', ""])
+@loop_over("mark", [",", ";", "|", "\t"])
+@loop_over("word", ["\x96", "\x85", "\x1c", ",", "||"])
+@loop_over("quote", ['"', ""])
 def test_a_word_of_a_table_keeps_its_column(mark: str, word: str, quote: str) -> None:
     if not quote and mark in word:
         return

@@ -1,4 +1,4 @@
-"""What is said of labelled texts before training, each by hand."""
+"""Checks of labelled texts before training, with expected values by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedTe
 
 
 def classes(train: str, dev: str = "", test: str = "") -> LabeledDataset:
-    """Texts and labels as in "t1:a t2:b"."""
+    """Return a classification data set from strings of the form "t1:a t2:b"."""
     rows = [[LabeledText(*pair.split(":")) for pair in part.split()] for part in (train, dev, test)]
     return LabeledDataset("classify", ("a", "b"), *rows)
 
@@ -74,6 +74,6 @@ def test_what_is_cut_and_unknown_is_counted() -> None:
         " (20.0%)."
     )
     some = fit(labels, letters, 9, most=2)
-    assert (some.texts, some.of, some.tokens) == (2, 4, 5)  # every second one
+    assert (some.texts, some.of, some.tokens) == (2, 4, 5)  # The sample takes every second text.
     assert some.sentence.startswith("2 texts (evenly taken from 4) were measured; none is longer than 9 tokens, the")
     assert fit(labels, letters, 9, most=3).texts == 2

@@ -1,4 +1,4 @@
-"""Files as they come: what is refused before anything is read of them."""
+"""Uploaded files that are refused before they are parsed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from inference.errors import UserError
 from probing.delimited import lines
 from probing.labelled import files
 from probing.labelled.files import File, check_length, check_rows, name_file_in_errors
+from tests.support.cases import loop_over
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
     assert File.from_path(tmp_path / "a.csv") == File("a.csv", b"x")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "a\n\nb", "\n\na\n"])
+@loop_over("text", ["", "\n", "a", "a\n", "a\n\nb", "\n\na\n"])
 def test_lines_are_the_text(text: str) -> None:
     assert list(lines(text)) == text.splitlines(keepends=True)
 

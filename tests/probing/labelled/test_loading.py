@@ -1,4 +1,4 @@
-"""One's own files: what is divided, what is checked across them, and that of a bad one nothing comes but a refusal."""
+"""The reader's own files: splits, checks across files, and refusals of malformed files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
 from probing.labelled.labeled_texts import LabeledText
 from probing.labelled.loading import ReadResult, TaskFiles, read_labeled, read_tagged
+from tests.support.cases import draw_seeds, loop_over
 from tests.support.repository import ROOT
 
 MADE = "was divided here with seed"
 
 
 def table(name: str, *labels: str, start: int = 0) -> File:
-    """A TSV of so many rows, their labels by turns."""
+    """Return a TSV file of 60 rows that cycles through ``labels``."""
     rows = (f"text number {start + at}\t{labels[at % len(labels)]}\n" for at in range(60))
     return File(name, "".join(rows).encode())
 
 
 def conll(name: str, kind: str = "PER", start: int = 0) -> File:
-    """Sixty sentences, a span in each."""
+    """Return a CoNLL file of 60 sentences with a single span each."""
     return File(name, "".join(f"Ann B-{kind}\nsaw O\n{start + at} O\n\n" for at in range(60)).encode())
 
 
@@ -97,7 +98,7 @@ def test_controls_that_are_left_out_are_told() -> None:
     assert read.labels == read_labeled(TaskFiles(file)).labels
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("files", "said"),
     [
         (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”; two classes at least were expected."),
@@ -147,7 +148,7 @@ def test_a_list_of_classes_is_named_too() -> None:
 
 @pytest.mark.slow
 def test_the_room_waits_for_no_model() -> None:
-    """Pages list tasks and read files before anything is loaded."""
+    """Importing the modules for data does not import torch, transformers or scikit-learn."""
     room = "probing.labelled.loading, probing.labelled.ready_sets, "
     room += "probing.labelled.data_checks, probing.labelled.evaluation"
     probe = f"import sys, {room}; print(*{{'torch', 'transformers', 'sklearn'}} & set(sys.modules))"
@@ -161,7 +162,7 @@ BROKEN = [b"\0", b"\xff", b"\xe4\xb8"]
 
 
 def mutated(text: str, dice: random.Random) -> bytes:
-    """The same with pieces put in, taken out, or repeated; one in eight is no text any more."""
+    """Return ``text`` with random edits; a random eighth of the results is not valid text."""
     for _ in range(dice.randint(1, 4)):
         start = dice.randrange(len(text) + 1)
         end = min(len(text), start + dice.choice([0, 0, 1, 5, 100]))
@@ -171,10 +172,11 @@ def mutated(text: str, dice: random.Random) -> bytes:
     return content if dice.random() < 7 / 8 else content[:start] + dice.choice(BROKEN) + content[start:]
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("read", [read_labeled, read_tagged])
+@pytest.mark.slow
+@draw_seeds(10)
+@loop_over("read", [read_labeled, read_tagged])
 def test_only_refusals_come_of_hostile_files(read: Callable[..., ReadResult], seed: int) -> None:
-    """Three thousand files that nearly are one: each is read, or refused in a sentence that names it."""
+    """Each of 3,000 mutated files is read or refused with a message that names the file."""
     dice = random.Random(seed)
     forms = {
         read_labeled: ['"a, ""{at}""",{label}\n', "新闻{at}标题\t{label}\n", "{at};a b {at};{label}\n"],
@@ -200,7 +202,7 @@ def test_only_refusals_come_of_hostile_files(read: Callable[..., ReadResult], se
 @pytest.mark.slow
 @pytest.mark.parametrize("read", [read_labeled, read_tagged])
 def test_many_rows_stay_within_bounds(read: Callable[..., ReadResult]) -> None:
-    """What is held at once is at most eight times the file, so the largest that is read is bounded, too."""
+    """Peak memory is at most eight times the file size."""
     dice = random.Random(0)
     words = [f"word{at}" for at in range(5_000)]
     if read is read_labeled:

@@ -1,4 +1,4 @@
-"""Reading what was packed gives it back."""
+"""Round trips of the packed format of labelled data."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import pytest
 from probing.labelled.conll import to_bio
 from probing.labelled.labeled_texts import LabeledText, TaggedText, join_words
 from probing.labelled.ready_sets import line, pack, parse_labeled, parse_tagged, unpack
+from tests.support.cases import draw_seeds, loop_over
 
 TAGS = ["O", "O", "B-PER", "I-PER", "B-creative-work", "I-creative-work"]
 
 
 def drawn(seed: int) -> TaggedText:
-    """A sentence of any words, some side by side, some of another script, with any tags."""
+    """Return a tagged sentence of random words in two scripts, with or without spaces between them."""
     dice = random.Random(seed)
     words = ["".join(dice.choices("ab中文#|-'\u200b", k=dice.randint(1, 3))) for _ in range(dice.randint(1, 10))]
     text, places = join_words(words, dice.random() < 0.5)
     return TaggedText(text, tuple(places), tuple(to_bio(dice.choices(TAGS, k=len(words)))))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@draw_seeds(200)
 def test_a_sentence_comes_back(seed: int) -> None:
     row = drawn(seed)
     assert parse_tagged(line(row)) == row
@@ -41,7 +42,7 @@ def test_the_form_by_hand() -> None:
     assert line(LabeledText("a b", "x")) == "x\ta b"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "row",
     [
         LabeledText("a\tb", "x"),

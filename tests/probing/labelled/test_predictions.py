@@ -1,4 +1,4 @@
-"""What a taught model said of its test rows, read back; and that the counts made of it are those of the scores."""
+"""Saved predictions of a fine-tuned model, and their agreement with the saved scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def words(tmp_path: Path) -> Path:
 
 
 def test_the_counts_are_those_of_the_saved_scores(texts: Path, words: Path) -> None:
-    """Law: what is counted here from the rows is what was counted when the model was saved."""
+    """Counts from the saved rows equal the scores that were saved with the model."""
     for folder in (texts, words):
         found = load_predictions(folder)
         assert confusion(found).tolist() == found.test["confusion"]
@@ -113,7 +113,7 @@ def test_what_is_damaged_is_refused_by_name(texts: Path, file: str, content: str
     if content is not None:
         (texts / file).write_text(content, encoding="utf-8")
     if (file, content) == (ROWS, ""):
-        assert load_predictions(texts).rows == ()  # a test split of nothing is no damage
+        assert load_predictions(texts).rows == ()  # An empty test split is valid.
         return
     with pytest.raises(UserError, match=f"{file} is missing or damaged"):
         load_predictions(texts)

@@ -1,4 +1,4 @@
-"""Spans of tags, and how many were found: what nervaluate counts on any tags, and cases by hand."""
+"""Spans of tags and their scores, compared with nervaluate and with cases by hand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from nervaluate import Evaluator
 
 from probing.labelled.evaluation import SpanCounts, score, spans
+from tests.support.cases import draw_seeds, loop_over
 
 KINDS = ("PER", "LOC", "ORG")
 TAGS = ("O", *(f"{prefix}-{kind}" for kind in KINDS for prefix in "BI"))
@@ -17,7 +18,7 @@ Tags = list[list[str]]
 
 
 def drawn(seed: int) -> tuple[Tags, Tags]:
-    """Sentences' tags, well-formed or not, and others that agree with them here and there."""
+    """Return random tag sequences, not necessarily well-formed, and a partly changed copy."""
     dice = random.Random(seed)
     true = [dice.choices(TAGS, k=dice.randint(1, 12)) for _ in range(dice.randint(1, 20))]
     found = [[tag if dice.random() < 0.7 else dice.choice(TAGS) for tag in tags] for tags in true]
@@ -25,11 +26,11 @@ def drawn(seed: int) -> tuple[Tags, Tags]:
 
 
 def counted(stated: Any) -> tuple[int, int, int]:
-    """What nervaluate counts for exact match of kind and place."""
+    """Return nervaluate's correct, predicted and true spans for exact matches."""
     return stated.correct, stated.actual, stated.possible
 
 
-@pytest.mark.parametrize("seed", range(40))
+@draw_seeds(40)
 def test_scores_are_what_nervaluate_counts(seed: int) -> None:
     true, found = drawn(seed)
     theirs = Evaluator(true, found, tags=list(KINDS), loader="list").evaluate()
@@ -43,7 +44,7 @@ def test_scores_are_what_nervaluate_counts(seed: int) -> None:
     assert overall.f1 == pytest.approx(shares.f1)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@draw_seeds(40)
 def test_spans_are_in_order_apart_and_cover_all_but_o(seed: int) -> None:
     for tags in drawn(seed)[0]:
         covered = [at for _, first, end in spans(tags) for at in range(first, end)]
@@ -62,7 +63,7 @@ def test_the_sum_of_the_kinds_is_the_whole_and_order_does_not_matter() -> None:
     assert score(true, true)[0].f1 == 1
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("tags", "said"),
     [
         ("", []),
@@ -81,7 +82,7 @@ def test_spans_by_hand(tags: str, said: list[tuple[str, int, int]]) -> None:
 
 def test_scores_by_hand() -> None:
     true = [["B-A", "I-A", "O", "B-B"], ["O", "O"]]
-    found = [["B-A", "O", "O", "B-B"], ["B-B", "O"]]  # the first too short, the last where none is
+    found = [["B-A", "O", "O", "B-B"], ["B-B", "O"]]  # The first span is too short; the last has no true span.
     overall, by_kind = score(true, found)
     assert overall == SpanCounts(right=1, found=3, true=2)
     assert (overall.precision, overall.recall, overall.f1) == (1 / 3, 1 / 2, 0.4)

@@ -1,4 +1,4 @@
-"""Rows divided: the parts are the whole, no text is in two, and few rows move."""
+"""Splits of labelled rows: complete, without shared texts, and stable if rows are added."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import pytest
 from probing.labelled import files
 from probing.labelled.files import kinds, split
 from probing.labelled.labeled_texts import LabeledText, TaggedText
+from tests.support.cases import draw_seeds
 
 
 def texts(number: int, seed: int = 0) -> list[LabeledText]:
-    """Rows of three classes, unequally many, some of them twice."""
+    """Return rows of three classes of unequal size; about a tenth of the rows occur twice."""
     dice = random.Random(seed)
     rows = [LabeledText(f"text {dice.randrange(10**9)}", dice.choice("aaaaabbbc")) for _ in range(number)]
     return rows + dice.sample(rows, number // 10)
 
 
 def sentences(number: int) -> list[TaggedText]:
-    """Sentences with no span, a frequent one, or a rare one."""
+    """Return sentences with no span, with a frequent span type, or with a rare span type."""
     tags = {0: ("O", "B-RARE"), 1: ("B-A", "I-A"), 2: ("B-A", "O")}
     return [TaggedText(f"{at:03} b", ((0, 3), (4, 5)), tags.get(at % 20, ("O", "O"))) for at in range(number)]
 
@@ -36,7 +37,7 @@ def test_the_parts_are_the_whole_and_share_no_text(seed: int) -> None:
     assert Counter(row for some in parts.values() for row in some) == Counter(rows)
     found = [{row.text for row in some} for some in parts.values()]
     assert sum(map(len, found)) == len(set().union(*found))
-    for some in parts.values():  # in the file's order
+    for some in parts.values():  # Each split keeps the order of the file.
         assert [row for row in rows if row in set(some)] == some
 
 
@@ -56,7 +57,7 @@ def test_permuting_rows_permutes_the_parts() -> None:
     assert where(split(rows, 1)) != where(split(rows, 0))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@draw_seeds(10)
 def test_a_row_more_moves_few(seed: int) -> None:
     rows = texts(300, seed)
     before, after = where(split(rows)), where(split([*rows, LabeledText("one more", "b")]))
@@ -75,11 +76,11 @@ def test_of_a_class_one_text_at_least_is_learned_from() -> None:
     for seed in range(10):
         parts = split(rows, seed)
         assert {row.label for row in parts["train"]} == {row.label for row in rows}
-        assert [row.label for row in parts["test"]].count("c") == 1  # of two texts
+        assert [row.label for row in parts["test"]].count("c") == 1  # This class has two texts.
         assert not {row.text for row in parts["train"]} & {row.text for row in parts["dev"] + parts["test"]}
 
 
-@pytest.mark.parametrize("seed", range(10))
+@draw_seeds(10)
 def test_sentences_with_a_rare_kind_are_in_every_part(seed: int) -> None:
     parts = split(sentences(200), seed)
     for some in parts.values():

@@ -1,4 +1,4 @@
-"""Tags of all schemes become BIO, and keep their spans."""
+"""Conversion of all tagging schemes to BIO without changes of spans."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 from inference.errors import UserError
 from probing.labelled.conll import bio_tags, check_tag, is_tag, to_bio
 from probing.labelled.evaluation import Span, spans
+from tests.support.cases import draw_seeds, loop_over
 
 
 def written(scheme: str, words: int, found: list[Span]) -> list[str]:
-    """The tags of a sentence in a scheme: what begins, goes on, ends, and stands alone."""
+    """Return the tags of a sentence in a scheme, given by its begin, inside, end and single letters."""
     begin, inside, end, alone = list(scheme)
     tags = ["O"] * words
     for kind, first, last in found:
@@ -23,7 +24,7 @@ def written(scheme: str, words: int, found: list[Span]) -> list[str]:
 
 
 def iob1(words: int, found: list[Span]) -> list[str]:
-    """As ``written``, a B only where a span of the same kind ends right before."""
+    """Return IOB1 tags: a B only if a span of the same type ends directly before."""
     tags = written("IIII", words, found)
     for kind, first, _ in found:
         if any(other == kind and last == first for other, _, last in found):
@@ -32,7 +33,7 @@ def iob1(words: int, found: list[Span]) -> list[str]:
 
 
 def drawn(seed: int) -> tuple[int, list[Span]]:
-    """A sentence's length and its spans."""
+    """Return a random sentence length and random spans."""
     dice = random.Random(seed)
     words, found, at = dice.randint(1, 20), [], 0
     while (first := at + dice.choice([0, 0, 1, 3])) < words:
@@ -41,8 +42,8 @@ def drawn(seed: int) -> tuple[int, list[Span]]:
     return words, found
 
 
-@pytest.mark.parametrize("seed", range(50))
-@pytest.mark.parametrize("scheme", ["BIIB", "BIES", "BILU", "BMES"])
+@draw_seeds(50)
+@loop_over("scheme", ["BIIB", "BIES", "BILU", "BMES"])
 def test_every_scheme_keeps_its_spans_and_becomes_bio(scheme: str, seed: int) -> None:
     words, found = drawn(seed)
     turned = to_bio(written(scheme, words, found))
@@ -50,7 +51,7 @@ def test_every_scheme_keeps_its_spans_and_becomes_bio(scheme: str, seed: int) ->
     assert spans(turned) == found
 
 
-@pytest.mark.parametrize("seed", range(50))
+@draw_seeds(50)
 def test_iob1_keeps_its_spans_and_what_is_bio_stays(seed: int) -> None:
     words, found = drawn(seed)
     turned = to_bio(iob1(words, found))
@@ -58,7 +59,7 @@ def test_iob1_keeps_its_spans_and_what_is_bio_stays(seed: int) -> None:
     assert to_bio(turned) == turned
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("tags", "said"),
     [
         ("O I-A I-A", "O B-A I-A"),
@@ -73,7 +74,7 @@ def test_what_goes_on_with_nothing_begins(tags: str, said: str) -> None:
     assert to_bio(tags.split()) == said.split()
 
 
-@pytest.mark.parametrize("tag", ["", "o", "B", "B-", "B- ", "X-PER", "NOUN", "BPER", "0"])
+@loop_over("tag", ["", "o", "B", "B-", "B- ", "X-PER", "NOUN", "BPER", "0"])
 def test_what_is_no_tag_is_refused_with_its_line(tag: str) -> None:
     assert not is_tag(tag)
     with pytest.raises(UserError, match=f"Line 7 has the tag “{tag}”; O, or a kind after B- or I-"):

@@ -1,13 +1,12 @@
-"""True names and said ones, word by word."""
+"""Word-by-word comparison of true and predicted entity spans."""
 
 from __future__ import annotations
 
 from itertools import product
 
-import pytest
-
 from probing.labelled.evaluation import compare_words, score
 from probing.labelled.predictions import TagPrediction
+from tests.support.cases import loop_over
 
 
 def words(tags: str, said: str) -> list[tuple[str, str]]:
@@ -15,7 +14,7 @@ def words(tags: str, said: str) -> list[tuple[str, str]]:
     return [(word.verdict, word.label) for word in compare_words(row)]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("tags", "said", "expected"),
     [
         ("O O", "O O", [("", ""), ("", "")]),
@@ -32,7 +31,7 @@ def test_by_hand(tags: str, said: str, expected: list[tuple[str, str]]) -> None:
 
 
 def test_as_many_names_are_right_as_the_scores_count() -> None:
-    """Law, over all pairs of three tags: those are right here that count as right, and what is no "O" is marked."""
+    """Verdicts agree with the scores for all pairs of three-tag sequences."""
     each = list(product(("O", "B-A", "I-A", "B-C"), repeat=3))
     for true, said in product(each, each):
         found = words(" ".join(true), " ".join(said))

@@ -1,4 +1,4 @@
-"""Sentences made of their words: places point at the words, whatever the script."""
+"""Sentences joined from words, with character offsets, in any script."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import random
 import pytest
 
 from probing.labelled.labeled_texts import join_words, locate_words, make_place_pool, uses_spaces
+from tests.support.cases import draw_seeds, loop_over
 
 LETTERS = "ab1中文ไทかな안—😀'"
 
 
-@pytest.mark.parametrize("seed", range(100))
-@pytest.mark.parametrize("spaces", [True, False])
+@draw_seeds(100)
+@loop_over("spaces", [True, False])
 def test_places_point_at_the_words_and_are_found_again(seed: int, spaces: bool) -> None:
     dice = random.Random(seed)
     words = ["".join(dice.choices(LETTERS, k=dice.randint(1, 4))) for _ in range(dice.randint(1, 8))]
@@ -24,7 +25,7 @@ def test_places_point_at_the_words_and_are_found_again(seed: int, spaces: bool) 
         assert text == " ".join(words)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "said"),
     [
         ("The cat", True),
@@ -33,7 +34,7 @@ def test_places_point_at_the_words_and_are_found_again(seed: int, spaces: bool) 
         ("แมว นั่ง", False),
         ("고양이 앉다", True),
         ("Кот сидит", True),
-        ("北京 iPhone 发布 会", True),  # six letters of eleven are Latin
+        ("北京 iPhone 发布 会", True),  # The script is Latin if more than half of the letters are Latin.
         ("北京 OK 发布 会", False),
         ("1 2 !", True),
         ("", True),
@@ -48,7 +49,7 @@ def test_the_script_says_whether_words_stand_apart(words: str, said: bool) -> No
     [
         ("用 Visual Studio 2019 写", "用Visual Studio 2019写"),
         ("第 3 天", "第3天"),
-        ("J o 说", "Jo说"),  # letters one by one
+        ("J o 说", "Jo说"),  # Single Latin letters are joined.
         ("（ Young India ）", "（Young India）"),
         ("3.3 % 多", "3.3%多"),
     ],

@@ -1,4 +1,4 @@
-"""The command: what its options mean, runs that are there are not made again, and refusals."""
+"""The command of the architecture baselines: options, reuse of existing runs, and refusals."""
 
 from __future__ import annotations
 

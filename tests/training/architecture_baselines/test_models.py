@@ -1,4 +1,4 @@
-"""The networks: as many numbers each, nothing seen that is said to be unseen, and each part switched off alone."""
+"""The baseline networks: parameter counts, visible positions, and separate ablation of each part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONG = 20
 
 
 def seen(name: str, *, masked: bool, place: int) -> list[int]:
-    """Places whose vectors the scores at ``place`` hang on."""
+    """Return the positions whose vectors have a non-zero gradient for the scores at ``place``."""
     torch.manual_seed(0)
     network = build(BaselineRequest("order", name), 11, masked=masked)
     vectors = network.vectors(torch.arange(LONG)[None] % 11).detach().requires_grad_()
@@ -46,7 +46,7 @@ def layer(off: str) -> TransformerLayer:
 
 
 def attention(part: TransformerLayer, states: torch.Tensor, *, heads: int, scale: float) -> torch.Tensor:
-    """The same head by head, from the weights."""
+    """Return the output of multi-head attention, computed head by head from the weights."""
     queries, keys, values = part.asked(states).split(models.WIDE, dim=-1)
     wide = models.WIDE // heads
     mixed = []

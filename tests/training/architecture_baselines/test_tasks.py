@@ -1,17 +1,18 @@
-"""The four tasks: what is asked follows from the text alone, and lies as far back as is said."""
+"""The four tasks of the baselines: targets that follow from the text, at the stated distance."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from tests.support.cases import loop_over
 from training.architecture_baselines.training import ASK, BLANK, COPIED, KEYS, NEAR, TASKS, UNASKED, VALUES
 
 SEVERAL = (1, 4, 9, 16, 40)
 
 
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("distance", SEVERAL)
+@loop_over("name", TASKS)
+@loop_over("distance", SEVERAL)
 def test_a_seed_gives_one_drawing_whose_ids_are_the_task_s(name: str, distance: int) -> None:
     task = TASKS[name]
     distance = max(distance, task.least)

@@ -1,4 +1,4 @@
-"""A run: the same from the same seed, better than before, and measured as is said."""
+"""Training runs of the baselines: reproducibility, progress and measurements."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_run_learns_and_says_what_it_found() -> None:
 
 
 class Copies(SequenceModel):
-    """Says at each place what is read there: the first of its scores is the id."""
+    """A network that predicts at each position the id that it reads there."""
 
     def inside(self, vectors: torch.Tensor) -> torch.Tensor:
         return vectors
@@ -50,7 +50,7 @@ class Copies(SequenceModel):
 
 
 def echo(_dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """The right answer is the token itself, but at the last of the places."""
+    """Return rows with the token itself as the target, except at the last position."""
     ids = np.tile(np.arange(distance) % 2, (rows, 1))
     targets = ids.copy()
     targets[:, -1] = 1 - ids[:, -1]
@@ -71,7 +71,7 @@ def test_the_gradient_of_what_adds_vectors_up_is_the_same_at_every_place() -> No
 
     network = Adds(2, 32)
     weight = network.scores.weight
-    by_hand = (weight[0] - weight[1]).norm().item() / 2  # of one score above the mean of the two
+    by_hand = (weight[0] - weight[1]).norm().item() / 2  # The gradient belongs to one score minus the mean of both.
     assert training.gradient(network, TASKS["parity"], 5) == pytest.approx([by_hand] * 5, rel=5e-3)
 
 

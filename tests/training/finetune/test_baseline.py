@@ -1,4 +1,4 @@
-"""Counting words tells what words alone can tell, in languages with spaces and without."""
+"""The word-count baseline, in languages with and without spaces."""
 
 from __future__ import annotations
 

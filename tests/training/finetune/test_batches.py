@@ -1,4 +1,4 @@
-"""Batches hang on rows, seed and step alone, and a pass reads every row once."""
+"""Fine-tuning batches, which depend only on rows, seed and step and cover every row once per epoch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from training.translation.data import texts
 
 
 def rows(count: int) -> Encoded:
-    """Row 7 holds 7 pieces of 7 and is of class 7, and so on; never fewer than one piece."""
+    """Return rows of class ``row``, each with ``row % 11`` tokens (at least one) of id ``row``."""
     pieces = [[row] * max(1, row % 11) for row in range(count)]
     return Encoded(texts(pieces), None, texts([[row] for row in range(count)]), None)
 

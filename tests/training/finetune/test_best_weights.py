@@ -1,4 +1,4 @@
-"""Only what is better replaces the best weights, and what was kept comes back."""
+"""Selection and restoration of the best weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from training.finetune.trainer import Mark
 
 
 def layer(value: float) -> torch.nn.Linear:
-    """Weights that all are one number."""
+    """Return a linear layer with all parameters set to ``value``."""
     made = torch.nn.Linear(3, 2)
     with torch.no_grad():
         for parameter in made.parameters():
@@ -23,9 +23,9 @@ def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
     assert trainer.read_mark(tmp_path) is None
     tried = [
         (Mark(0.5, -1.0, 1), True),
-        (Mark(0.4, -0.1, 1), False),  # a smaller score, whatever its loss
-        (Mark(0.5, -1.0, 2), False),  # the same is not better
-        (Mark(0.5, -0.9, 3), True),  # nor is a score alone: the loss tells
+        (Mark(0.4, -0.1, 1), False),  # A lower score is not better, regardless of its loss.
+        (Mark(0.5, -1.0, 2), False),  # An equal mark is not better.
+        (Mark(0.5, -0.9, 3), True),  # The loss breaks a tie of scores.
         (Mark(0.75, -2.0, 4), True),
     ]
     for mark, kept in tried:
@@ -39,7 +39,8 @@ def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
 
 def test_trained_weights_replace_untrained(tmp_path: Path) -> None:
     assert trainer.save_if_better(tmp_path, layer(0.0), Mark(0.0016, -2.5, 0))
-    assert trainer.save_if_better(tmp_path, layer(1.0), Mark(0.0, -0.4, 10))  # every word is called O
-    assert not trainer.save_if_better(tmp_path, layer(2.0), Mark(0.01, -0.5, 20))  # near zero the loss decides
+    assert trainer.save_if_better(tmp_path, layer(1.0), Mark(0.0, -0.4, 10))  # All words are tagged O.
+    # The loss decides if both scores are near zero.
+    assert not trainer.save_if_better(tmp_path, layer(2.0), Mark(0.01, -0.5, 20))
     assert trainer.save_if_better(tmp_path, layer(3.0), Mark(0.1, -0.6, 30))
     assert trainer.read_mark(tmp_path) == Mark(0.1, -0.6, 30)

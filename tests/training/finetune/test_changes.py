@@ -1,4 +1,4 @@
-"""What is told of a change is what the maps did: held against transformers' own maps, and against doing nothing."""
+"""Measured changes of attention maps, compared with transformers' own maps and with zero steps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def started(folder: Path, labels: LabeledDataset, kind: str = "bert") -> tuple[F
 
 
 def compared(folder: Path, labels: LabeledDataset, how: FinetuneSettings = FILMED, model: str = "") -> Path:
-    """The folder of what changed in a tiny model."""
+    """Fine-tune a tiny model and its controls, and return the folder of the measured changes."""
     name, where = machine(folder)
     asked = (task(labels), model or name, how)
     fine_tune(*asked, folder / "taught", where)
@@ -71,17 +71,18 @@ def test_how_far_it_has_come_is_the_divergence_of_transformers_own_maps(
             with torch.no_grad():
                 for weight in start.model.base_model.parameters():
                     weight += 0.3 * torch.randn_like(weight)
-            plain.load_state_dict(start.model.base_model.state_dict(), strict=False)  # a tagger has no pooler
+            # A model for token classification has no pooler.
+            plain.load_state_dict(start.model.base_model.state_dict(), strict=False)
         with torch.no_grad():
             each = [plain(torch.tensor(seen.read.pieces[at])[None].long(), output_attentions=True) for at in range(3)]
         maps.append([torch.stack(one.attentions)[:, 0].numpy() for one in each])
     bits, _ = drift.measure(start.model)
     for at in range(3):
-        expected = jensenshannon(maps[0][at], maps[1][at], axis=-1) ** 2  # (layer, head, row)
+        expected = jensenshannon(maps[0][at], maps[1][at], base=2, axis=-1) ** 2  # (layer, head, row)
         assert expected.max() > 0.01
         np.testing.assert_allclose(bits["all"][at], expected.mean(axis=-1), atol=1e-5)
         row = seen.rows[at]
-        if isinstance(row, TaggedText):  # words and pieces are one, but for "[CLS]"
+        if isinstance(row, TaggedText):  # Every word is a single token, after "[CLS]".
             rows = [1 + word for word, tag in enumerate(row.tags) if tag != "O"]
         else:
             rows = [0] if kind == "bert" else [expected.shape[-1] - 1]
@@ -127,7 +128,7 @@ def test_no_step_moves_nothing(tmp_path: Path, labels: LabeledDataset) -> None:
     assert fine_tuning_changes.facts(folder).step == 0
     for who in fine_tuning_changes.WHO:
         for rows in fine_tuning_changes.ROWS:
-            assert fine_tuning_changes.bits(folder, who, rows).max() < 1e-5  # what half precision leaves
+            assert fine_tuning_changes.bits(folder, who, rows).max() < 1e-5  # Half precision limits the accuracy.
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A tokenizer of characters reads what it was made from, tells letters' places, and opens like any other."""
+"""A character tokenizer: round trips, offsets, and loading with transformers."""
 
 from __future__ import annotations
 

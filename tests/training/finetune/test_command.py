@@ -1,4 +1,4 @@
-"""The commands, from a file to a folder and a JSON file."""
+"""The fine-tuning commands, from input files to a model folder and a JSON file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from training.finetune.command import summary
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a tiny model, a CSV, a TSV, and CoNLL columns."""
+    """Return a folder with a tiny model, a CSV file, a TSV file and a CoNLL file."""
     tinymodels.save(tmp_path / "bert", "bert")
     texts, words = classified(), tagged()
     for name, delimiter in (("mine.csv", ","), ("mine.tsv", "\t")):
@@ -37,7 +37,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def command(folder: Path, name: str, file: str, *more: str) -> int:
-    """The exit status of a command with a tiny model."""
+    """Run a command with a tiny model and return its exit status."""
     given = ["--model", str(folder / "bert"), "--out", str(folder / "out"), "--json", str(folder / "out.json")]
     train = str(folder / file) if "." in file else file
     return main([name, train, *given, "--threads", "1", "--epochs", "0", *more])
@@ -55,7 +55,7 @@ def test_classes_of_texts(files: Path, file: str, capsys: pytest.CaptureFixture[
     found = scores(files)
     assert {"accuracy", "macro_f1", "baseline_accuracy"} <= found["test"].keys()
     assert found["seconds"] > 0
-    assert found["rows"] == {"train": 30, "dev": 3, "test": 3}  # of each class one
+    assert found["rows"] == {"train": 30, "dev": 3, "test": 3}  # The dev and test splits have one row of each class.
     model = AutoModelForSequenceClassification.from_pretrained(files / "out")
     assert set(model.config.id2label.values()) == {"animal", "plant", "star"}
     out = capsys.readouterr().out
@@ -81,7 +81,7 @@ def test_tags_of_words(files: Path) -> None:
     dev = ("--dev", str(files / "mine.conll"), "--test", str(files / "mine.conll"))
     assert command(files, "tag", "mine.conll", *dev, "--rate", "3e-3") == 0
     found = scores(files)
-    assert found["test"]["f1"] == 1.0  # on what it was trained on
+    assert found["test"]["f1"] == 1.0  # The test rows are the training rows.
     assert {"precision", "recall", "f1"} <= found["test"].keys()
     assert found["test"]["classes"]["PER"]["support"] == 36
     assert AutoModelForTokenClassification.from_pretrained(files / "out").config.id2label[1] == "B-PER"

@@ -1,4 +1,4 @@
-"""Words and pieces meet by letters, whatever cuts a text into pieces."""
+"""Alignment of words and tokens by characters, for all kinds of tokenizers."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def test_each_word_is_carried_by_the_first_piece_that_begins_in_it(tokenizer: ob
 
 
 def test_chinese_words_without_spaces_are_found_by_their_letters(tmp_path: Path) -> None:
-    """A SentencePiece tokenizer puts a mark before the text that may claim its first letter."""
+    """A SentencePiece prefix space may claim the first letter of a text."""
     tinymodels.unigram(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    text = "the catsaton the mat"  # read as it stands: words need no spaces between them
+    text = "the catsaton the mat"  # Words need no spaces between them.
     words = ((0, 3), (4, 7), (7, 10), (10, 12), (13, 16), (17, 20))
     read = encode_rows([TaggedText(text, words, ("O", "B-PER", "I-PER", "O", "O", "O"))], LABELS, tokenizer, 64)
     assert read.places is not None
@@ -76,7 +76,7 @@ def test_a_text_of_which_nothing_is_read_has_a_piece_all_the_same(tmp_path: Path
 
 @pytest.mark.parametrize("invisible", ["\u00ad", "\u200b", "\u200e", "\ufe0f", "\x96", "\u2060"])
 def test_a_word_without_pieces_keeps_no_tag(invisible: str, tmp_path: Path) -> None:
-    """BERT's tokenizer drops these characters: the word between two names is not part of the first."""
+    """A word that BERT's tokenizer drops has no tag and does not join the names on both sides."""
     tinymodels.wordpiece(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     words = ("cat", invisible, "mat")

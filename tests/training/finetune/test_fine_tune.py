@@ -1,4 +1,4 @@
-"""The laws of teaching a task, on toy tasks and tiny models: what moves, what does not, and what is told of it."""
+"""Laws of fine-tuning on toy tasks and tiny models: weights, scores and saved files."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from training.finetune.settings import CHARACTERS, FinetuneSettings
 from training.finetune.trainer import FinetuneRun, load_best_weights, prepare_run
 from training.loop import precision
 
-WHOLE = replace(FAST, steps=120, batch=12)  # enough to learn a toy task whole
+WHOLE = replace(FAST, steps=120, batch=12)  # This is enough for perfect scores on a toy task.
 
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Steps before which the process asks itself to stop."""
+    """Return a list of steps before which the process sends itself SIGINT."""
     return stopping(monkeypatch, signal.SIGINT)
 
 
 def taught(
     folder: Path, labels: LabeledDataset, how: FinetuneSettings = FAST, out: str = "out", **changes: Any
 ) -> dict[str, Any]:
-    """The scores of a tiny BERT that learned these labels, saved in a folder of that name."""
+    """Fine-tune a tiny BERT on ``labels``, save the model in folder ``out``, and return its scores."""
     name, where = machine(folder, **changes)
     return fine_tune(task(labels), name, how, folder / out, where)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    """What a saved model holds."""
+    """Return the tensors of a saved model."""
     return load_file(folder / "model.safetensors")
 
 
@@ -168,7 +168,8 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
     before = answers(run.model, rows, run.batches.padding, precision("fp32"))
     found = taught(tmp_path, labels, replace(FAST, steps=40))
 
-    model, said = auto.from_pretrained(tmp_path / "out", output_loading_info=True)  # as anybody opens it
+    # The plain transformers API loads the model.
+    model, said = auto.from_pretrained(tmp_path / "out", output_loading_info=True)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
     assert not said["missing_keys"]
     assert not said["unexpected_keys"]
@@ -178,13 +179,14 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
     after = answers(model, again, run.batches.padding, precision("fp32"))
     stored = [json.loads(line) for line in (tmp_path / "out" / "predictions.jsonl").read_text("utf-8").splitlines()]
     for trained, opened, line in zip(before.shares, after.shares, stored, strict=True):
-        assert opened == pytest.approx(trained, abs=2e-3)  # half precision
+        assert opened == pytest.approx(trained, abs=2e-3)  # Weights are saved in half precision.
         told = [labels.labels[at] for at in opened.argmax(axis=-1)]
         assert told == [labels.labels[at] for at in trained.argmax(axis=-1)]
         shares = opened[0] if labels.kind == "classify" else opened.max(axis=-1)
         assert line["shares"] == pytest.approx(shares.tolist(), abs=1e-5)
         assert line["said"] == (told[0] if labels.kind == "classify" else told)
-    assert confusion(read(tmp_path / "out")).tolist() == found["test"]["confusion"]  # counted again from the rows
+    # The matrix is computed from the saved rows.
+    assert confusion(read(tmp_path / "out")).tolist() == found["test"]["confusion"]
 
 
 @pytest.mark.slow
@@ -214,7 +216,7 @@ def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> 
     name, where = machine(tmp_path)
     file = Path(name) / "model.safetensors"
     large = load_file(file)
-    large["embeddings.word_embeddings.weight"][7] = 1e5  # more than a half can say
+    large["embeddings.word_embeddings.weight"][7] = 1e5  # The value exceeds the range of half precision.
     from safetensors.torch import save_file
 
     save_file(large, file, {"format": "pt"})
@@ -226,7 +228,7 @@ def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_best_weights_by_the_dev_rows_are_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dev score that is made to fall: the first trained weights stay the best, and those of step 0 never are."""
+    """With falling dev scores, the first trained weights stay the best, and step 0 is never saved."""
     marks, steps = iter(range(100)), []
     plain = trainer.save_if_better
 
@@ -256,7 +258,7 @@ def test_a_collapse_is_said(
     def learn(run: FinetuneRun) -> loop.StepResult:
         head = run.model.classifier.bias
         with torch.no_grad():
-            head.copy_(torch.eye(len(head))[0] * 100)  # so sure of the first label that nothing else is said
+            head.copy_(torch.eye(len(head))[0] * 100)  # The bias makes the first label the only prediction.
         return plain(run)
 
     monkeypatch.setattr(FinetuneRun, "learn", learn)
@@ -264,7 +266,7 @@ def test_a_collapse_is_said(
     assert f"twice running {said}" in capsys.readouterr().out
     rows = curves.lines(tmp_path / "out" / "run" / "metrics.jsonl", "collapse")
     assert {row["only"] for row in rows} == {labels.labels[0]}
-    assert [row["step"] for row in rows] == [2]  # the evaluations of steps 1 and 2; it is said once
+    assert [row["step"] for row in rows] == [2]  # Steps 1 and 2 are evaluated; the collapse is recorded once.
 
 
 @pytest.mark.slow
@@ -282,9 +284,10 @@ def test_some_ten_evaluations_are_made_and_told(tmp_path: Path, capsys: pytest.C
 def test_minutes_bound_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     short = replace(FAST, steps=1_000_000, minutes=1e-6)
-    assert taught(tmp_path, classified(), short)["steps"] == 1  # the pace says that no more fits
+    assert taught(tmp_path, classified(), short)["steps"] == 1  # The measured pace leaves no time for a second step.
     long = replace(FAST, minutes=60.0)
-    assert taught(tmp_path, classified(), long, out="long")["steps"] == 12  # and no more than was wanted
+    # The run ends at the configured number of steps.
+    assert taught(tmp_path, classified(), long, out="long")["steps"] == 12
 
 
 @pytest.mark.slow
@@ -397,7 +400,7 @@ def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("unknown", [0.2, 0.9])
 def test_texts_of_unknown_words_teach_nothing(tmp_path: Path, unknown: float) -> None:
-    """A training is refused before anything is written if a third of the tokens are unknown to the model."""
+    """Fine-tuning is refused before any output if a third of the tokens are unknown."""
     labels = classified()
     many = int(unknown * len(labels.train))
     chinese = [LabeledText("猫 " * 6, labels.labels[at % 3]) for at in range(many)]

@@ -1,4 +1,4 @@
-"""The process of a training: its phases one after the other, each gone on with, and how it says that it ended."""
+"""The process of a fine-tuning job: its phases, their resumption, and its final status."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from training.jobs.queue import TrainingQueue
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """This process keeps its rank, its answer to SIGTERM and its input; what rank was asked for."""
+    """Yield the list of requested priorities; restore the SIGTERM handler and change no priority."""
     ranks: list[int] = []
     monkeypatch.setattr(os, "nice", ranks.append)
     monkeypatch.setattr(process, "_end_with_parent", lambda: None)
@@ -44,7 +44,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 
 def begun(place: Path, **changes: object) -> Path:
-    """The folder of a job on a visitor's own rows that waits."""
+    """Return the folder of a waiting job on a visitor's own rows."""
     given: dict[str, object] = {"model": "some-model", "source": "mine <b>.csv", "settings": FAST, **changes}
     job = new_job("ann", "Toys", "classify", **given)  # type: ignore[arg-type]
     folder = place / job.id
@@ -57,7 +57,10 @@ def begun(place: Path, **changes: object) -> Path:
 
 
 def take(monkeypatch: pytest.MonkeyPatch, **ends: Callable[[], bool]) -> list[tuple[str, Status]]:
-    """Phases that end like this, at once; which were taken, and how the job stood then."""
+    """Replace the phases by stubs with the results of ``ends``.
+
+    Return a list of (phase, status at its start).
+    """
     taken: list[tuple[str, Status]] = []
 
     def phase(name: str, end: Callable[[], bool]) -> Callable[[JobContext], bool]:
@@ -153,8 +156,8 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
 
 @pytest.mark.slow
 def test_the_process_ends_with_the_app() -> None:
-    """The other end of its pipe is closed, as it is when the app is killed."""
-    # It computes, as a training does: a signal in the moment before a sleep begins would be seen only after it.
+    """The process ends if the app closes its end of the pipe."""
+    # The process computes instead of sleeping, because a signal just before a sleep is noticed only after the sleep.
     busy = (
         "from training.finetune import job_command as job\n"
         " job._lower_priority()\n job._end_with_parent()\n while True: pass"
@@ -189,12 +192,12 @@ def test_a_job_that_is_stopped_in_each_phase_comes_to_the_same_model(
         assert (folder / "changes" / "changes.json").is_file()
         assert not (folder / "twin" / "model.safetensors").exists()
     assert (whole / "model/model.safetensors").read_bytes() == (parts / "model/model.safetensors").read_bytes()
-    process.run(parts)  # nothing is left to do
+    process.run(parts)  # All phases are complete.
     assert jobs.status(parts).state == "done"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # a training leaves the processor to whoever else wants it
+@pytest.mark.timeout(900)  # The process has a low priority.
 def test_a_real_process_teaches_and_what_it_saved_opens_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,7 +217,7 @@ def test_a_real_process_teaches_and_what_it_saved_opens_anywhere(
 
 
 def _opens_with_transformers(saved: Path, unpacked: Path) -> None:
-    """The same logits from both folders, and the card says how."""
+    """Assert that both folders give the same logits in transformers."""
     said = []
     for folder in (saved, unpacked):
         model, tokenizer = (
@@ -228,7 +231,7 @@ def _opens_with_transformers(saved: Path, unpacked: Path) -> None:
 
 
 def _opens_in_the_app(job: Training, root: Path) -> None:
-    """By its link, and by its unpacked folder in another app."""
+    """Assert that the model's link and its unpacked folder give the same attention."""
     here = LocalBackend(Machine(taught=root / "taught", offline=True))
     there = LocalBackend(Machine(model_folders=(root / "elsewhere",), offline=True))
     one = here.trace(TraceRequest(job.name, "c c 1 2"))

@@ -1,4 +1,4 @@
-"""Files of labelled texts, read by the columns that a command names."""
+"""Files of labelled texts, read by named columns."""
 
 from __future__ import annotations
 

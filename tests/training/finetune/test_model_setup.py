@@ -1,4 +1,4 @@
-"""Every architecture that has the head is opened with it; what cannot be taught is refused in one sentence."""
+"""Models of all supported architectures with a task head, and refusals of all others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABELS = ("O", "B-PER", "I-PER")
 
 
 def opens(folder: Path, kind: Kind, labels: tuple[str, ...] = LABELS, seed: int = 0) -> transformers.PreTrainedModel:
-    """The model in a folder with a head."""
+    """Return the model of ``folder`` with a task head."""
     return open_model(str(folder), kind, labels, seed, Machine(model_folders=(folder.parent,), offline=True)).model
 
 
@@ -35,7 +35,7 @@ def test_an_encoder_has_its_own_weights_below_the_head(tmp_path: Path, name: str
         assert model.config.id2label == dict(enumerate(LABELS))
         below = model.base_model.state_dict()
         assert below.keys() - {key for key in below if "pooler" in key} <= stored.keys()
-        known = [key for key in below if key in stored and "pooler" not in key]  # some files hold no pooler
+        known = [key for key in below if key in stored and "pooler" not in key]  # Some checkpoints have no pooler.
         assert known
         assert all(torch.equal(below[key], stored[key]) for key in known)
 

@@ -1,4 +1,4 @@
-"""What a model says of a text does not hang on what stands beside it, and tags come out as words have them."""
+"""Predictions that do not depend on the batch, and tags for words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from training.finetune.evaluation import TOKENS_AT_ONCE, answers, batch_by_lengt
 from training.finetune.model_setup import FinetuneStart, open_model
 from training.loop import precision
 
-ALONE = 1e-5  # that a share may be off with padding behind the text
+ALONE = 1e-5  # This is the tolerance of a probability under padding.
 WHERE = precision("fp32")
 
 
 def started(folder: Path, architecture: str, kind: Kind) -> tuple[FinetuneStart, Encoded]:
-    """A tiny model with a new head, and the train rows of its task."""
+    """Return a tiny model with a new head, and the encoded training rows of its task."""
     labels = classified() if kind == "classify" else tagged()
     name, settings = machine(folder, architecture)
     start = open_model(name, kind, labels.labels, 0, settings)

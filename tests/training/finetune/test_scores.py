@@ -1,4 +1,4 @@
-"""Scores say the same whatever labels are called, and what a hand can count."""
+"""Scores that are invariant to label names, compared with values by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LABELS = ("a", "b", "c", "d")
 
 
 def drawn(seed: int) -> tuple[list[str], list[str]]:
-    """Classes of 60 texts, and what was said of them; nothing is "d", and nothing is said to be "c"."""
+    """Return the true and the predicted classes of 60 texts; "d" never occurs, and "c" is never predicted."""
     random = np.random.default_rng(seed)
     return [str(one) for one in random.choice(LABELS[:3], 60)], [str(one) for one in random.choice(LABELS[:2], 60)]
 

@@ -1,4 +1,4 @@
-"""The laws of the twins: only the labels are another's, and the same call gives the same models."""
+"""Laws of the shuffled-label controls: only labels change, and results are reproducible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOTH = pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classif
 
 
 def all_of(folder: Path, labels: LabeledDataset, steps: int = 12, twins: str = "twins") -> list[Weights]:
-    """What a tiny BERT and its twins are in the end."""
+    """Return the final weights of a tiny BERT and of its shuffled-label controls."""
     name, where = machine(folder)
     how = replace(FAST, steps=steps)
     if not (folder / "taught").exists():
@@ -50,7 +50,7 @@ def told(rows: Sequence[LabeledText] | Sequence[TaggedText]) -> list[str]:
 
 @pytest.fixture
 def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One twin, told the task's own labels."""
+    """Replace the controls by a single control with the task's own labels."""
     monkeypatch.setattr(control, "shuffle_labels", lambda labels, _seed, _number: labels)
     monkeypatch.setattr(control, "TWINS", 1)
 
@@ -71,7 +71,7 @@ def test_only_the_labels_change_places(labels: LabeledDataset) -> None:
 
 
 def test_a_word_tells_nothing_about_its_shuffled_tag() -> None:
-    """Names are last in every toy text; among 3,600 shuffled words they are there no more often than elsewhere."""
+    """After shuffling, tags do not depend on the position of a word."""
     labels = tagged()
     many = replace(labels, train=[*labels.train] * 100)
     last = [row.tags[-1] for row in shuffle_labels(many, seed=0).train if isinstance(row, TaggedText)]
@@ -93,7 +93,7 @@ def test_the_twin_of_a_twin_is_the_twin_bit_for_bit(tmp_path: Path, labels: Labe
 @pytest.mark.slow
 @pytest.mark.usefixtures("unshuffled")
 def test_one_that_is_told_nothing_else_learns_what_the_task_does(tmp_path: Path) -> None:
-    """With its own labels it would be the model itself, so nothing else differs: order, rates, dropout, head."""
+    """A control with the task's own labels equals the model: order, learning rates, dropout and head."""
     taught, own = all_of(tmp_path, classified())
     assert json.loads((tmp_path / "taught" / "evaluation.json").read_text())["dev"]["step"] == 12
     assert same(own, taught)
@@ -132,12 +132,12 @@ def test_twins_that_were_stopped_go_on_to_the_same_bits(tmp_path: Path, monkeypa
     pauses += [4]
     assert not teach_twins(*asked)
     assert [place.exists() for place in places(parts)] == [False, False]
-    pauses += [2]  # of the second one: the first goes on from 5
+    pauses += [2]  # The second control stops at step 2; the first resumes from step 5.
     assert not teach_twins(*asked)
     assert [place.exists() for place in places(parts)] == [True, False]
     plans = curves.lines(parts / "run" / "metrics.jsonl", "plan")
     assert [(line["last"], line["twin"]) for line in plans] == [(12, 1)]
     assert teach_twins(*asked)
     assert all(same(one, weights(place)) for one, place in zip(whole, places(parts), strict=True))
-    assert teach_twins(*asked)  # they are there, and nothing is done
+    assert teach_twins(*asked)  # The controls exist, so nothing is computed.
     assert sorted(found.name for found in parts.iterdir()) == ["0", "1", "run"]

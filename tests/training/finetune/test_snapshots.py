@@ -1,4 +1,4 @@
-"""A film changes nothing of what it shows, and one that was cut off goes on with the same frames."""
+"""Training snapshots, which do not affect training and survive an interruption."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_one_that_was_cut_off_goes_on_with_the_same_frames(tmp_path: Path, monke
     pauses = stopping(monkeypatch, signal.SIGINT)
     pauses += [3]
     filmed(tmp_path, "parts")
-    later = tmp_path / "parts" / "run" / "film" / "00000007.npz"  # of a checkpoint that was lost
+    later = tmp_path / "parts" / "run" / "film" / "00000007.npz"  # This snapshot belongs to a lost checkpoint.
     later.write_bytes(b"")
     pauses += [6]
     assert filmed(tmp_path, "parts")["step"].tolist() == list(range(8))

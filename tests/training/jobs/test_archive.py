@@ -1,4 +1,4 @@
-"""A model as a zip file: the same bytes, in little memory, and nothing of its run."""
+"""A saved model as a zip file: content, memory use, and exclusion of the run's files."""
 
 from __future__ import annotations
 

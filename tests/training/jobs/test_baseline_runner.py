@@ -1,4 +1,4 @@
-"""Runs that are watched: one at a time, stopped, ended when they take too long, and what is said of odd ends."""
+"""The runner of baselines: serial runs, cancellation, time limit and failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = {
 
 
 def line(what: str, folder: Path, longest: float = 60.0) -> BaselineRunner:
-    """Runs whose process does that, and nothing of a training."""
+    """Return a runner that executes the stub program ``what`` instead of training."""
     program = folder / f"{what}.py"
     head = "import shutil, sys, time\nfrom pathlib import Path\nfolder = Path(sys.argv[-1])\n"
     program.write_text(head + textwrap.dedent(PROGRAM[what]))
@@ -31,7 +31,7 @@ def line(what: str, folder: Path, longest: float = 60.0) -> BaselineRunner:
 
 
 def ended(runs: BaselineRunner, ask: BaselineRequest = ASK) -> BaselineStatus:
-    """How an ask stands once nothing runs."""
+    """Wait until no run is active and return the status of ``ask``."""
     runs.wait()
     return runs.look(ask)
 
@@ -43,7 +43,7 @@ def test_what_was_trained_is_there_for_whoever_asks_for_it(tmp_path: Path) -> No
     seen = ended(runs)
     assert seen.state == "done"
     assert seen.found == baseline_runs.read(ROOT / "assets" / "rivals" / baseline_runs.FILE)
-    runs.start(ASK)  # it is not made again
+    runs.start(ASK)  # The recorded run is reused.
     assert runs.look(ASK) == seen
 
 

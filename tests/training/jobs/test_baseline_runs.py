@@ -1,4 +1,4 @@
-"""The recorded runs: whole, small, and the same after they were written and read."""
+"""Recorded runs of the baselines: completeness, size, and round trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who goes when there is no room: the oldest, no more than needed, and nobody who is in use."""
+"""Eviction of saved trainings: the oldest first, no more than necessary, and none in use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEEDED = budget.SAVED * COMING + budget.BESIDE
 
 
 def look_at(place: Path, day: int, size: int, state: State = "done", model: str = CHARACTERS) -> JobStatus:
-    """A training that began on a day of a month and takes so many bytes."""
+    """Return a training of ``size`` bytes that began on day ``day`` of January."""
     job = replace(of("x"), begun=f"2026-01-{day:02}", model=model)
     folder = place / job.id
     (folder / "model").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Jobs as files: the same again, and whatever else a folder may hold is refused or left out."""
+"""Jobs as files: round trips, and refusal of invalid folders."""
 
 from __future__ import annotations
 
@@ -129,6 +129,6 @@ def test_a_model_is_there_once_all_that_is_told_of_it_is(tmp_path: Path) -> None
 def test_why_it_failed_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
     jobs.update_status(tmp_path, "failed", said=gettext_lazy("This run could not begin: {reason}.", reason="x"))
     assert json.loads((tmp_path / jobs.STATUS).read_text())["said"] == "This run could not begin: x."
-    jobs.update_status(tmp_path, "failed", turn=2)  # what is not named stays
+    jobs.update_status(tmp_path, "failed", turn=2)  # Fields that are not passed keep their values.
     with use_language("zh"):
         assert translate(jobs.status(tmp_path).said) == "这次运行无法开始：x。"

@@ -1,4 +1,4 @@
-"""The queue: whose turn it is, one at a time, stopped and gone on, and what is said of odd ends."""
+"""The job queue: order, serial execution, cancellation, resumption and failures."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from inference.errors import UserError
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText
+from tests.support.cases import loop_over
 from tests.support.trainings import Trainings, of, trainings
 from training.jobs import job as jobs
 from training.jobs import queue, rows
@@ -62,7 +63,7 @@ def test_what_waits_can_be_stopped_and_goes_on(line: Trainings) -> None:
     assert line.queue.look(second.id).state == "stopped"
     line.queue.go_on(second.id)
     assert line.queue.look(second.id).state == "waiting"
-    line.queue.go_on(second.id)  # a second press changes nothing
+    line.queue.go_on(second.id)  # Resuming is idempotent.
     assert line.queue.look(second.id).ahead == 1
     line.queue.stop(first.id)
     assert line.begun() == second.id
@@ -118,7 +119,7 @@ def test_jobs_that_ran_when_the_app_ended_are_stopped_and_those_that_waited_begi
         folder = line.queue.place / job.id
         folder.mkdir(parents=True)
         jobs.write(job, folder)
-        jobs.set_status(folder, Status(state, pid=2**22 + 1))  # a number that no process has
+        jobs.set_status(folder, Status(state, pid=2**22 + 1))  # No process has this id.
     with trainings(line.pipe.parent) as again:
         look = again.queue.look(jobs_of[0].id)
         assert (look.state, look.said) == ("stopped", queues.CUT_OFF)
@@ -184,9 +185,7 @@ def test_a_job_that_is_removed_is_gone_with_its_process(line: Trainings) -> None
     assert [place.name for place in line.queue.place.iterdir()] == [".lock"]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "..", "../taught", "a" * 21, "a" * 22 + "/", "a" * 21 + "\n", "ä" * 22, "\0" * 22]
-)
+@loop_over("name", ["", "..", "../taught", "a" * 21, "a" * 22 + "/", "a" * 21 + "\n", "ä" * 22, "\0" * 22])
 def test_what_is_no_id_names_nothing(line: Trainings, name: str) -> None:
     for ask in (line.queue.look, line.queue.stop, line.queue.go_on, line.queue.remove, line.queue.size):
         with pytest.raises(UserError, match=re.escape(NO_JOB)):
@@ -268,9 +267,9 @@ def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path
             (line.ended(made[-1]).folder / "weights").write_bytes(b"0" * 1_000_000)
         going = [look.job for look in line.queue.pushed_out(made[0].model)]
         assert going == made[:1]
-        with FileLock(line.queue.place / ".lock"):  # as if another app trained: the job waits
+        with FileLock(line.queue.place / ".lock"):  # The lock simulates training by another app, so the job waits.
             job = line.submit("learns")
-            assert line.queue.look(made[0].id)  # not before it is needed
+            assert line.queue.look(made[0].id)  # Nothing is evicted before the space is needed.
         line.begun()
         assert line.ended(job).state == "done"
         assert [look.job for look in line.queue.jobs_of("ann")] == [job, *made[:0:-1]]
@@ -278,7 +277,7 @@ def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="this system knows no sessions")
 def test_a_training_is_of_the_app_s_session_and_out_of_reach_of_its_terminal(tmp_path: Path) -> None:
-    """Two sessions would share the machine evenly, whatever the priority of the one's processes."""
+    """The process keeps the app's session for scheduling and has its own process group."""
     asked = "import os; print(os.getsid(0), os.getpgid(0) == os.getpid())"
     child = queue.TrainingProcess((sys.executable, "-S", "-E", "-c", asked), tmp_path)
     assert child.wait() == 0

@@ -1,4 +1,4 @@
-"""Rows packed for a training: the same again whatever they hold, and nothing else than rows is read."""
+"""Packed rows of a training job: round trips, and refusal of other content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
 
 
 def odd(seed: int, tags: bool) -> LabeledDataset:
-    """Texts of letters that files trip over."""
+    """Return a data set of random texts with characters that break naive file formats."""
     drawn = random.Random(seed)
     texts = ["".join(drawn.choices(LETTERS, k=drawn.randrange(40))) for _ in range(60)]
     if not tags:

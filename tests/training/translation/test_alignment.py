@@ -1,4 +1,4 @@
-"""The best aligning head, on attention that was put there by hand."""
+"""Selection of the best alignment head, on cross-attention set by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Fill = Callable[[torch.Tensor, list[list[int]], list[list[int]]], None]
 
 
 class Planted:
-    """A model whose cross-attention is what ``fill`` writes, given the pieces of each target and source word."""
+    """A model whose cross-attention ``fill`` sets, from the tokens of each target and source word."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast, fill: Fill) -> None:  # noqa: F811
         self.config = SimpleNamespace(decoder_start_token_id=0)
@@ -50,9 +50,9 @@ class Planted:
 def test_a_head_that_looks_while_it_writes_is_found(tokenizer: Any) -> None:  # noqa: F811
     def fill(weights: torch.Tensor, targets: list[list[int]], sources: list[list[int]]) -> None:
         for target, source in zip(targets, sources, strict=True):
-            weights[1, 0, 2, target[0], source[-1]] = 0.6  # the query before the word: it writes piece target[0]
-            weights[1, 0, 2, target[0], -1] = 0.9  # the end mark takes more
-            weights[0, 0, 1, target[0] + 1, source[0]] = 1.0  # at the word's own place
+            weights[1, 0, 2, target[0], source[-1]] = 0.6  # The query before the word predicts token target[0].
+            weights[1, 0, 2, target[0], -1] = 0.9  # The end token has a larger weight.
+            weights[0, 0, 1, target[0] + 1, source[0]] = 1.0  # This row is the word's own position.
 
     found = alignment(Planted(tokenizer, fill), tokenizer, SENTENCES)
     assert (found.layer, found.head, found.share, found.with_end) == (1, 2, 1.0, 0.0)
@@ -63,9 +63,9 @@ def test_a_head_that_looks_while_it_writes_is_found(tokenizer: Any) -> None:  # 
 def test_shares_are_shares_of_the_words(tokenizer: Any) -> None:  # noqa: F811
     def fill(weights: torch.Tensor, targets: list[list[int]], sources: list[list[int]]) -> None:
         weights[..., -1] = 0.1
-        weights[:, :, :, targets[0][0], sources[1][0]] = 1.0  # wrong
+        weights[:, :, :, targets[0][0], sources[1][0]] = 1.0  # This alignment is wrong.
         weights[0, 0, 1, targets[1][0], sources[1][0]] = 1.0
-        weights[0, 0, 1, targets[2][0], sources[0][0]] = 1.0  # wrong
+        weights[0, 0, 1, targets[2][0], sources[0][0]] = 1.0  # This alignment is wrong.
 
     found = alignment(Planted(tokenizer, fill), tokenizer, SENTENCES)
     assert (found.layer, found.head) == (0, 1)

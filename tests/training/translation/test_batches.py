@@ -1,4 +1,4 @@
-"""Batches: every pair once a pass, none too large, and the same ones however they are asked for."""
+"""Translation batches: every pair once per epoch, bounded sizes, and reproducibility."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZE = 60
 
 
 def corpus(seed: int = 3) -> TranslationBatches:
-    """Pairs of one to nine pieces; a pair's number is its first piece on both sides."""
+    """Return pairs of one to nine tokens, whose ids equal the pair's number on both sides."""
     random = np.random.default_rng(5)
     rows = [[[number + 1] * int(random.integers(1, 10)) for number in range(90)] for _ in range(2)]
     return TranslationBatches(texts(rows[0]), texts(rows[1]), padding=0, size=SIZE, seed=seed)

@@ -1,4 +1,4 @@
-"""Scores: what sacrebleu says, on every reference, and translations that are the model's own."""
+"""Translation scores: agreement with sacrebleu over all references, and generated translations."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ SOURCES = ["One old cow sings at night!", "My hen eats today.", "The cat isn't h
 
 
 def test_translations_keep_their_order(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setattr(model, "generate", lambda input_ids, **_: input_ids)  # hands the source back
-    sources = [f"{source} {source}"[: 20 + at] for at in range(25) for source in SOURCES]  # more than are read at once
+    monkeypatch.setattr(model, "generate", lambda input_ids, **_: input_ids)  # The stub returns the source.
+    # The sources need several batches.
+    sources = [f"{source} {source}"[: 20 + at] for at in range(25) for source in SOURCES]
     assert translate(model, tokenizer, sources, beams=1) == [" ".join(source.split()) for source in sources]
 
 
@@ -61,7 +62,7 @@ def test_translations_are_generates_own_whatever_is_read_beside_them(model: Any,
 
 
 def test_forced_counts_every_piece_once(model: Any, tokenizer: Any) -> None:  # noqa: F811
-    held = split(phrases(), 1.0)[1]  # more than are read at once, in unequal lengths
+    held = split(phrases(), 1.0)[1]  # The pairs need several batches and have unequal lengths.
     assert len(held) > 64
     told = teacher_forcing_scores(model, tokenizer, held, precision("fp32"))
     sides = [tokenizer(side)["input_ids"] for side in ([h.source for h in held], [h.references[0] for h in held])]

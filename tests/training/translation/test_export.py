@@ -1,4 +1,4 @@
-"""The folder that a translator's run ends in: whole for transformers and the app, scored, with a card that says so."""
+"""The exported folder of a translator: files for transformers and the app, scores and model card."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from training.translation.export import card
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was trained and exported once for all tests here, which copy it."""
+    """Return the folder of a trained and exported run, which the tests copy."""
     folder = tmp_path_factory.mktemp("translator")
     file = setting_in(folder)(steps=60)
     assert main(["translate", str(file)]) == 0
@@ -48,7 +48,7 @@ def test_transformers_reads_it(exported: Path) -> None:
     assert model.dtype == torch.float32
     trained = torch.load(exported.parent / "run" / "checkpoint.pt", weights_only=True)["model"]
     for name, value in model.state_dict().items():
-        computed = "embed_positions" in name  # sines and cosines, which no file holds
+        computed = "embed_positions" in name  # Sinusoidal positions are computed and not stored.
         assert torch.equal(value, trained[name] if computed else trained[name].half().float()), name
     settings = model.generation_config
     assert (settings.num_beams, settings.max_length, settings.bad_words_ids) == (4, 80, None)
@@ -116,12 +116,12 @@ def test_the_card_names_the_languages_of_the_run(exported: Path, setting: Settin
         assert f"| given | the model's {name} |" in found
         assert "of the Italian sentences" in found
         assert f"Italian and {name}, and nothing else" in found
-        assert found.count("French") == 1  # the sentences that alignment is read on are what they are
+        assert found.count("French") == 1  # The alignment sentences are always French.
         file.write_text(given, encoding="utf-8")
 
 
 def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a device that is not the processor: "meta" holds no numbers, but it is another one."""
+    """Scoring runs on the device of the inputs; "meta" serves as a device other than the CPU."""
     found = set()
 
     def note(model: torch.nn.Module, *_: object, **__: object) -> list[str]:
@@ -145,8 +145,8 @@ def test_its_sums_are_whole(exported: Path) -> None:
 def test_curves_are_a_drawing(exported: Path) -> None:
     tree = ElementTree.fromstring((exported / "curves.svg").read_text(encoding="utf-8"))
     lines = tree.findall("{http://www.w3.org/2000/svg}polyline")
-    assert len(lines) == 6  # two losses, two shares, two scores
-    assert len(str(lines[0].get("points")).split()) == 30  # a point every two steps
+    assert len(lines) == 6  # The curves are two losses, two shares and two scores.
+    assert len(str(lines[0].get("points")).split()) == 30  # Each curve has a point every two steps.
 
 
 def test_without_a_checkpoint_there_is_nothing_to_export(

@@ -1,4 +1,4 @@
-"""The model against transformers' own way to learn: same places, same loss, and nothing read before it is written."""
+"""The translation model compared with transformers: positions, loss, and causal decoding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def model(tokenizer: PreTrainedTokenizerFast) -> MarianMTModel:
 
 
 def batch(tokenizer: PreTrainedTokenizerFast) -> TranslationBatch:
-    """Five pairs of unequal length."""
+    """Return a batch of five pairs of unequal length."""
     some = phrases()[:40:9]
     sides = [tokenizer([pair[side] for pair in some])["input_ids"] for side in (0, 1)]
     return TranslationBatch(laid_out(sides[0], 0), laid_out(sides[1], 0), 0)

@@ -1,4 +1,4 @@
-"""Pairs from a file: cleaned, split by their source, nothing on both sides."""
+"""Translation pairs from a file: cleaning, and a split by source without overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The translator's recipe, end to end, on a hundred pairs."""
+"""The translation recipe, end to end, on a hundred pairs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
     assert one["progress"][:2] == other["progress"][:2]
     for kind in ("step", "evaluation", "alignment"):
         taken: list[Any] = [[{**row, "seconds": 0} for row in lines(file, kind)] for file in (whole, parts)]
-        if kind == "step":  # a line holds the mean since the line before, or since the run was taken up again
+        if kind == "step":  # A line has the mean since the previous line or since the run resumed.
             taken = [[(row["step"], row["pieces"], row["share"]) for row in rows] for rows in taken]
         assert taken[0] == taken[1]
 
@@ -97,7 +97,7 @@ def test_nothing_held_out_is_read(setting: Setting) -> None:  # noqa: F811
     held = {key(one.source) for one in ready.held_out}
     assert held
     assert read.isdisjoint(held)
-    assert len(read | held) == 60  # the sentences without their signs
+    assert len(read | held) == 60  # The sentences are compared without punctuation.
 
 
 def test_sentences_to_score_come_from_the_whole_list(setting: Setting) -> None:  # noqa: F811

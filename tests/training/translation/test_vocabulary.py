@@ -1,4 +1,4 @@
-"""One vocabulary for two languages: whole texts, no piece across words, nothing that it cannot spell."""
+"""A shared subword vocabulary of two languages: lossless texts, word boundaries and byte fallback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number under many sets of edits: asked in parts, each with the unedited text beside it."""
+"""A quantity under many edit sets, requested in batches that each include the unedited text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_changes_are_the_same_in_parts(tokens: int, parts: int) -> None:
     seen: list[int] = []
 
     def numbers(sets: Sequence[EditSet]) -> FloatArray:
-        """Ten for the whole text, and each head's number more without it; a part of its own adds to all of it."""
+        """Return 1 plus the index of the ablated head, or 0 for none, plus 10 times the batch number."""
         seen.append(len(sets))
         removed = [1 + SETS.index(mine) if mine else 0 for mine in sets]
         return np.array(removed, np.float32) + 10 * len(seen)

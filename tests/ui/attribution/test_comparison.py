@@ -1,4 +1,4 @@
-"""Who agrees: the number of words is told, and a tie puts no word first."""
+"""Agreement of attribution methods: the number of words is reported, and ties have no first word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a label in words, from numbers small enough to check with the eye."""
+"""Sentences about an explained label, from numbers that can be checked by hand."""
 
 from __future__ import annotations
 

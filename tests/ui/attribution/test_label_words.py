@@ -1,4 +1,4 @@
-"""Which words a label rests on: the ways, asked of tiny models through the app's own backend."""
+"""Attribution of a label to words: all methods, on tiny models through the app's backend."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_ways_about_a_label(models: tuple[LocalBackend, Path], head: str, at
 
 
 def _same_without(_backend: LocalBackend, ways: AttributionSet, vector: AttributionRequest) -> None:
-    """What does not ask about the answer is the same as about the vector of what the head reads."""
+    """Assert that methods independent of the output give the same values as for the head's input vector."""
     for way in compute_attributions(vector).attributions:
         if way.name not in (EFFECT, GRADIENTS, PATH):
             np.testing.assert_array_equal(way.values, present(ways.values(way.name)))

@@ -1,4 +1,4 @@
-"""A way is shown only where its numbers are what they are called."""
+"""Attribution methods that are shown only if their values satisfy their definition."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ui.attribution import methods
 
 
 def path(missed: float, rise: float) -> Any:
-    """What is made of such an answer."""
-    return methods._path(WordScores(np.array([rise + missed, 0.0], np.float32), missed, rise))  # noqa: SLF001  # the rule itself
+    """Return the attributions of a path that misses ``missed`` of a difference ``rise``."""
+    return methods._path(WordScores(np.array([rise + missed, 0.0], np.float32), missed, rise))  # noqa: SLF001  # The test calls the private rule.
 
 
 @pytest.mark.parametrize(("missed", "rise"), [(0.04, 1.0), (-0.04, 1.0), (0.02, -0.5), (0.0, 0.0)])
@@ -33,7 +33,7 @@ def test_steps_that_miss_more_than_a_twentieth_are_refused(missed: float, rise: 
 
 @pytest.mark.slow
 def test_the_page_says_why_a_row_is_left_out(tmp_path: Path) -> None:
-    """RMSNorm undoes the size of word vectors, so all that the path does is done near zero."""
+    """RMSNorm cancels the scale of word vectors, so nearly all of the path's change is near zero."""
     folder = save_decoder(tmp_path / "Llama", "Llama")
     with allowed(tmp_path) as backend:
         told = backend.inspect(WordPath(str(folder), text="The cat sat on the mat", focus=(5, 6)))

@@ -1,4 +1,4 @@
-"""Words of a Chinese text on a page: as the model's pieces have them, or as a dictionary does."""
+"""Words of a Chinese text on a page: tokens of the model, or words of a dictionary."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from tests.support.asking import asked
 
-TEXT = "北京大学，日本人民。"  # characters that the embedded model knows
+TEXT = "北京大学，日本人民。"  # The vocabulary of the embedded model contains these characters.
 
 
 def labels(**query: object) -> list[str]:
-    """What the switches of the sidebar are called."""
+    """Return the labels of the check boxes in the sidebar."""
     return [box.label for box in asked("explore", text=TEXT, **query).sidebar.checkbox]
 
 

@@ -1,4 +1,4 @@
-"""Which examples the text box offers."""
+"""Examples that the text box offers."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""What is hidden in a text, as a link holds it."""
+"""Hidden words of a text, as encoded in a link."""
 
 from __future__ import annotations
 
 import pytest
 
 from attention.tokens import TokenRow
+from tests.support.cases import loop_over
 from ui.input.controls import NOTHING, first_place, parse, toggle_hidden, write
 
-# [CLS] play ##ing [MASK] | it [SEP], the last word in a second text
+# The row is [CLS] play ##ing [MASK] | it [SEP]; its last word is in a second text.
 ROW = TokenRow(
     ("[CLS]", "play", "ing", "[MASK]", "it", "[SEP]"),
     (1, 5, 6, 4, 7, 2),
@@ -22,9 +23,7 @@ def test_a_link_and_back(places: tuple[tuple[int, int, int], ...]) -> None:
     assert parse(write(places)) == places
 
 
-@pytest.mark.parametrize(
-    "raw", ["", NOTHING, "0:4", "2:1-2", "0:1-2;", "0:-1-2", "0:1-99999999", "<script>", "0:1-2," * 300]
-)
+@loop_over("raw", ["", NOTHING, "0:4", "2:1-2", "0:1-2;", "0:-1-2", "0:1-99999999", "<script>", "0:1-2," * 300])
 def test_what_is_no_list_of_places_hides_nothing(raw: str) -> None:
     assert parse(raw) == ()
 

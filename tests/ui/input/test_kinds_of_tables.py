@@ -1,4 +1,4 @@
-"""Files of tables: each kind that a page or a command reads is named by its text, and the file chooser offers it."""
+"""Supported kinds of tables, named in the help texts and accepted by the file chooser."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from i18n import translate
 from probing import formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled
+from tests.support.cases import loop_over
 from training.finetune.command import KINDS
 from ui.input.text_files import TABLES, decode_table
 from ui.pages.compare import pair_set_source
@@ -27,7 +28,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def written(rows: Rows, kind: str) -> bytes:
-    """The rows as a file of that kind."""
+    """Return ``rows`` as a file of this kind."""
     if kind == "parquet":
         sink = io.BytesIO()
         pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), sink)
@@ -69,8 +70,8 @@ CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", list(NAMES))
-@pytest.mark.parametrize("place", list(CASES))
+@loop_over("kind", list(NAMES))
+@loop_over("place", list(CASES))
 def test_each_kind_of_table_that_is_read_is_named(place: str, kind: str) -> None:
     rows, read, texts = CASES[place]
     assert read(written(rows, kind), kind) == len(rows)

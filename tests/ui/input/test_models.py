@@ -1,4 +1,4 @@
-"""Picking a model: one control, which may stand on a page twice."""
+"""The model picker, which may occur twice on a page."""
 
 from __future__ import annotations
 

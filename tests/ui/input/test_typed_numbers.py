@@ -1,14 +1,15 @@
-"""Numbers as people type them: as they are meant, or a sentence."""
+"""Typed numbers: common notations are parsed, and others are refused."""
 
 from __future__ import annotations
 
 import pytest
 
 from inference import UserError
+from tests.support.cases import loop_over
 from ui.input.controls import LARGEST, format_shortest, read_number
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "number"),
     [
         ("1e2", 100), ("1E-2", 0.01), ("1,5", 1.5), (" -0,25 ", -0.25), ("−3", -3), ("+4", 4), (".5", 0.5),
@@ -20,7 +21,7 @@ def test_what_is_meant(text: str, number: float) -> None:
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("5000000", "“5000000” is beyond what is taken here, -1,000,000 to 1,000,000."),

@@ -1,4 +1,4 @@
-"""Which model is offered for words that the chosen one does not know."""
+"""Suggested models for words that the chosen model's vocabulary lacks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
 
 RESULTS = ("headlight_explore", "headlight_matrices", "headlight_stack")
 CHINESE = "那只动物没有过马路，因为它太累了。"
-PAGES = {  # page: its query; each shows a result for the same query with English texts
+PAGES = {  # Each page shows a result for the same query with English texts.
     "explore": {"text": CHINESE},
     "compare": {"text": "The cat sat.", "other": CHINESE},
     "masked_words": {"text": CHINESE},
@@ -76,7 +76,7 @@ PAGES = {  # page: its query; each shows a result for the same query with Englis
 
 
 def row(*unknown: str, segments: tuple[int, ...] = ()) -> TokenRow:
-    """Return a row of words, of which each with a sign is unknown."""
+    """Return a row of words; non-empty strings of ``unknown`` mark unknown words."""
     many = len(unknown)
     places = segments or (0,) * many
     return TokenRow(("a",) * many, (7,) * many, tuple(range(many)), places, (None,) * many, unknown)
@@ -85,10 +85,10 @@ def row(*unknown: str, segments: tuple[int, ...] = ()) -> TokenRow:
 @pytest.mark.parametrize(
     ("found", "unreadable"),
     [
-        (row("", "", "[UNK]"), (0, 1, 2)),  # exactly a third
+        (row("", "", "[UNK]"), (0, 1, 2)),  # The unknown share is exactly a third.
         (row("", "", "", "[UNK]"), ()),
-        (row("", "", "<0xE7>", "<0x8C>"), ()),  # bytes of a character are known
-        (row("", "", "", "", "[UNK]", segments=(0, 0, 0, 0, 1)), (4,)),  # only the second text
+        (row("", "", "<0xE7>", "<0x8C>"), ()),  # Byte tokens of a character count as known.
+        (row("", "", "", "", "[UNK]", segments=(0, 0, 0, 0, 1)), (4,)),  # Only the second text is unreadable.
         (TokenRow(("[CLS]", "[MASK]"), (1, 2), (None, None), (0, 0), (None, None), ("", "")), ()),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_page_shows_a_result_of_known_words() -> None:
 
 
 def drawn(page: AppTest) -> list[str]:
-    """Return the charts of a page, and its components that show attention."""
+    """Return the charts of a page and the names of its components that show attention."""
     components = [part.proto.component_name for part in page.get("bidi_component")]
     charts = ["chart"] * len(page.get("plotly_chart"))
     return charts + [name for name in components if name.startswith(RESULTS)]
@@ -131,7 +131,7 @@ def test_the_text_stays(text: str) -> None:
 
 @pytest.mark.slow
 def test_an_opened_file_of_unknown_words_shows_no_result() -> None:
-    """The sentence is shown, and the model that is offered reads the text of the file."""
+    """The page shows a refusal, and the suggested model reads the text of the file."""
     trace = LocalBackend().trace(TraceRequest(text=CHINESE))
     page = asked("explore", opened=get_trace_store().open(dump(trace)).id)
     assert not page.exception
@@ -166,7 +166,7 @@ def test_a_tutorial_claims_nothing_of_unknown_words(query: dict[str, str]) -> No
 
 @pytest.mark.parametrize(("unknown", "shown"), [(0, True), (2, True), (3, False), (4, False)])
 def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch, unknown: int, shown: bool) -> None:
-    """A result is shown if at least half of the texts are known; the texts that are left out are counted."""
+    """Results need at least half of the texts to be known; skipped texts are counted."""
     texts = [f"text {at}" for at in range(5)]
     lost = set(texts[:unknown])
 

@@ -1,4 +1,4 @@
-"""Every page's options stand in its folder's options.py, and are what an address can hold."""
+"""Options of all pages: defined in options.py and representable in an address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {"str", "int", "bool", "int | None"}
 
 
 def options_of(page: Path) -> type[Any]:
-    """The one class that a page's options.py defines."""
+    """Return the class that a page's options.py defines."""
     module = importlib.import_module(f"ui.pages.{page.parent.name}.options")
     (found,) = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
     return found

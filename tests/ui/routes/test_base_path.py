@@ -1,4 +1,4 @@
-"""Every address of ours begins with the path below which the app is served."""
+"""The base path as a prefix of all addresses of the app."""
 
 from __future__ import annotations
 

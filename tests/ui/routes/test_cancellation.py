@@ -1,4 +1,4 @@
-"""What is made for a request ends when its reader closes the connection, and when its time is over."""
+"""Cancellation of a response if the client disconnects or its time is over."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ui.run.services import ViewOptions, get_backend, get_trace_store, trace_sea
 
 
 class Long:
-    """An answer that is never made: its thread waits until it is stopped."""
+    """A response that never completes: its thread waits until it is cancelled."""
 
     def __init__(self) -> None:
         self.begun, self.ended = threading.Event(), threading.Event()
@@ -42,7 +42,7 @@ class Long:
 
 
 async def left(app: Starlette, long: Long) -> None:
-    """Asks, and closes the connection once the answer is being made."""
+    """Send a request and disconnect once the response is being computed."""
     sent: list[Message] = []
     scope: dict[str, Any] = {
         "type": "http",

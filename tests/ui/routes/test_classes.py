@@ -1,4 +1,4 @@
-"""What a student's page asks while it waits."""
+"""Long polling by a student's page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from classroom.store import Store
+from tests.support.cases import loop_over
 from ui.routes import classes as routes
 from ui.run import classes
 from viz.components.base_path import BASE
@@ -52,7 +53,7 @@ def test_a_question_waits_for_the_teacher(client: TestClient, store: Store) -> N
 
 
 def test_a_change_by_another_process_is_noticed(client: TestClient, store: Store, tmp_path: Path) -> None:
-    """The same file, opened a second time: what another server writes there."""
+    """A second store on the same file simulates another server process."""
     other = Store(tmp_path / "rooms.sqlite")
     code = store.open(TEACHER)
     asked: list[int] = []
@@ -64,7 +65,7 @@ def test_a_change_by_another_process_is_noticed(client: TestClient, store: Store
 
 
 def test_thirty_who_wait_look_as_often_as_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each looks once when coming; from then on one looks for all, until the teacher has done something."""
+    """Each client reads the store once on arrival; afterwards a single poll serves all clients."""
     code, looks = store.open(TEACHER), 0
 
     async def counted(_seconds: float) -> None:
@@ -114,7 +115,7 @@ def test_a_room_that_is_not_there_holds_nobody(client: TestClient, store: Store)
     assert ask(client, code, 3) == 0
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("code", "since"),
     [("abc", "1"), ("ABC23L", "1"), ("ABC234", ""), ("ABC234", "-1"), ("ABC234", "٣"), ("ABC234", "9" * 20)],
 )

@@ -1,4 +1,4 @@
-"""Files that wait hold no thread that answers pages; who comes when the line is full is told to come again."""
+"""The limit for files: waiting requests hold no threads, and a full queue refuses requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_many_files_in_line_leave_the_pages_their_threads() -> None:
             async with anyio.create_task_group() as group:
                 for _ in range(4):
                     group.start_soon(save)
-                while limit.places.acquire(blocking=False):  # until all four are in line
+                while limit.places.acquire(blocking=False):  # The loop runs until all four requests are in the queue.
                     limit.places.release()
                     await anyio.lowlevel.checkpoint()
                 assert (await client.get("/page")).text == "page"
@@ -59,7 +59,7 @@ def test_many_files_in_line_leave_the_pages_their_threads() -> None:
 
 
 class Line:
-    """A line of six whose files come when they are let, asked by whoever says who they are."""
+    """A queue of six places whose responses complete when ``let`` is set, with requests from any visitor."""
 
     def __init__(self) -> None:
         self.let = threading.Event()
@@ -78,7 +78,7 @@ class Line:
             return (await client.get("/file")).status_code
 
     async def standing(self, group: anyio.abc.TaskGroup, many: int, *who: str) -> None:
-        """So many more of theirs stand in line."""
+        """Add ``many`` requests of a visitor and wait until they are in the queue."""
         before = self.limit.waits.waiting + self.limit.waits.passed
         for _ in range(many):
             group.start_soon(lambda: self.ask(*who))
@@ -92,10 +92,14 @@ ANN, BOB = "a" * 22, "b" * 22
 @pytest.mark.parametrize(
     ("first", "same", "another"),
     [
-        (("192.0.2.1",), ("192.0.2.1", ANN), ("192.0.2.2",)),  # by address, whatever the cookie
-        (("127.0.0.1", ANN), ("127.0.0.1", ANN), ("127.0.0.1", BOB)),  # this machine: by cookie
-        (("192.0.2.9", ANN, "proxy"), ("192.0.2.9", ANN, "proxy"), ("192.0.2.9", BOB, "proxy")),  # behind a proxy
-        (("192.0.2.1", ANN), ("192.0.2.2", ANN), ("192.0.2.2", BOB)),  # one visitor on two machines
+        # The address identifies a visitor, with or without a cookie.
+        (("192.0.2.1",), ("192.0.2.1", ANN), ("192.0.2.2",)),
+        # On this machine, the cookie identifies the visitor.
+        (("127.0.0.1", ANN), ("127.0.0.1", ANN), ("127.0.0.1", BOB)),
+        # Behind a proxy, the cookie identifies the visitor.
+        (("192.0.2.9", ANN, "proxy"), ("192.0.2.9", ANN, "proxy"), ("192.0.2.9", BOB, "proxy")),
+        # The cookie identifies a visitor at two addresses.
+        (("192.0.2.1", ANN), ("192.0.2.2", ANN), ("192.0.2.2", BOB)),
     ],
 )
 def test_nobody_has_the_whole_line(first: tuple[str, ...], same: tuple[str, ...], another: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What the view of a picture fetches is what its trace says; a text has nothing there."""
+"""Routes of a picture's trace: maps, rows and photo; traces of texts have none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept without a run is what a run would have kept, of whoever holds the slip and of nobody else."""
+"""Selections saved without a rerun: equal to a rerun's, and only for holders of the selection token."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.support.asking import asked, notes
+from tests.support.cases import loop_over
 from tests.support.clicking import address, follow, keep, leave, picture
 from ui.routes.selection_tokens import ADDRESS, LONGEST
 from ui.state.selection_token import SelectionToken
@@ -30,17 +31,18 @@ CLICKS: list[dict[str, Any]] = [
 pytestmark = pytest.mark.usefixtures("written")
 
 
-@pytest.mark.parametrize("patch", CLICKS)
+@pytest.mark.slow
+@loop_over("patch", CLICKS)
 def test_what_is_kept_is_what_a_run_would_show(
     clicks: TestClient, written: list[dict[str, str]], patch: dict[str, Any]
 ) -> None:
     page = asked("explore", text="The cat sat on the mat.")
     wanted = {**picture(page)["selection"], **patch}
     assert keep(clicks, page, **patch) == 204
-    linked = asked("explore", **written[-1])  # the address alone shows the same to somebody else
+    linked = asked("explore", **written[-1])  # The address gives another visitor the same view.
     assert picture(linked)["selection"] == wanted
     follow(page, written[-1])
-    page.run()  # and the session itself, whatever makes it run
+    page.run()  # The session's next run has the same selection, too.
     assert picture(page)["selection"] == wanted
     assert address(page) == written[-1]
 
@@ -113,7 +115,7 @@ def test_a_slip_is_gone_with_its_session(clicks: TestClient) -> None:
     assert clicks.post(ADDRESS, json=said).status_code == 410
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "patch",
     [
         {"layer": 99}, {"head": -1}, {"layer": True}, {"layer": "1"}, {"focus": 1e3}, {"tab": "<b>"}, {"order": "none"},

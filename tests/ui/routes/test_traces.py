@@ -1,4 +1,4 @@
-"""What is fetched is what the trace says; a wrong address is answered in a sentence."""
+"""Routes of a trace: its numbers, and messages for invalid addresses."""
 
 import hashlib
 from typing import Any
@@ -15,6 +15,7 @@ from attention.measures import summarize_heads
 from attention.storage import dump
 from attention.trace import Trace
 from attention.view import View
+from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
@@ -57,7 +58,7 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
     assert not fetch("tile", "&layer=1&head=2&q0=0&q1=3&k0=0&k1=2&size=2")[0]["exact"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "address",
     [
         "rows?query=6", "rows?query=-1", "rows?query=", "rows", "columns?key=1e3", "rows?query=0&part=cross",
@@ -107,4 +108,4 @@ def test_an_address_says_in_which_language_it_is_answered(client: TestClient, tr
     assert client.get(f"{wrong}&lang=zh").text == "“query”是 'x'；应为 0 至 5 的整数。"
     for address in (gone, wrong):
         assert client.get(address).text == client.get(f"{address}&lang=tlh").text
-        assert client.get(address).text.isascii() == (address == gone)  # the other quotes what came
+        assert client.get(address).text.isascii() == (address == gone)  # The other message quotes the request.

@@ -1,4 +1,4 @@
-"""A server that so many ask that somebody would wait for long: the page says so, keeps the text, and tries again."""
+"""An overloaded server: the page shows a message, keeps the text, and tries again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = "Nobody has asked this busy server about a lamp post yet."
 
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """While many wait, which undoing it ends."""
+    """Simulate a long queue of forward passes; return the monkeypatch whose ``undo`` ends it."""
     monkeypatch.setattr(get_backend().forwards.waits, "waiting", 10**6)
     monkeypatch.setattr(get_backend().forwards, "_pace", 1.0)
     assert math.isfinite(get_backend().forwards.expected_wait)

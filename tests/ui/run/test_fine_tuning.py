@@ -1,4 +1,4 @@
-"""Who sees which taught models: one's own, and those whose link one has."""
+"""Visibility of fine-tuned models: a visitor's own models, and models opened by link."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def browser(monkeypatch: pytest.MonkeyPatch, **cookies: str) -> dict[str, Any]:
-    """Streamlit as it is for a browser with these cookies; its session's state."""
+    """Simulate a browser with these cookies and return the state of its session."""
     state: dict[str, Any] = {}
     monkeypatch.setattr(
         fine_tuning, "st", SimpleNamespace(context=SimpleNamespace(cookies=cookies), session_state=state)
@@ -60,7 +60,7 @@ def test_without_a_cookie_of_ours_a_session_is_a_visitor(monkeypatch: pytest.Mon
 
 
 def listed(*picked: str) -> dict[str, str]:
-    """The taught models that are listed, by name, and their titles."""
+    """Return the titles of the listed fine-tuned models, by name."""
     return {card.id: card.title for card in fine_tuning.cards(*picked) if sources.is_taught(card.id)}
 
 

@@ -1,4 +1,4 @@
-"""Garbage goes while nothing runs, never while a script does, and on a server that is never quiet after all."""
+"""Garbage collection on an idle server, never during a script, and eventually on a busy server."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from tests.support.cases import draw_seeds
 from ui.paths import ROOT
 from ui.run import idle_collection
 from ui.run.idle_collection import APART, LONGEST, QUIET, Scripts
 
-PATIENCE = 60.0  # seconds, for a busy machine
+PATIENCE = 60.0  # The time limit is in seconds and allows for a busy machine.
 
 
 class Clock:
@@ -53,7 +54,7 @@ def test_a_quiet_server_collects_after_its_last_script() -> None:
     with scripts.run():
         clock.now += 3
     for _ in range(5):
-        clock.now += QUIET / 2  # asked again before it was quiet for long enough
+        clock.now += QUIET / 2  # The next script begins before the quiet period is over.
         with scripts.run():
             clock.now += 1
         assert scripts.pause() == QUIET
@@ -68,9 +69,9 @@ def test_a_script_that_fails_or_is_stopped_has_ended() -> None:
     assert scripts.pause() == QUIET
 
 
-@pytest.mark.parametrize("seed", range(20))
+@draw_seeds(20)
 def test_laws_of_any_day(seed: int) -> None:
-    """Visitors come and go: none is disturbed but for what lay about for too long, and nothing lies longer."""
+    """Random visits: no script is interrupted unless garbage is overdue, and no garbage stays longer."""
     pick, clock = random.Random(seed), Clock()
     scripts = Scripts(clock=clock)
     running: list[AbstractContextManager[None]] = []
@@ -102,7 +103,7 @@ def test_laws_of_any_day(seed: int) -> None:
     assert reasons == {"late", "quiet"}
 
 
-# In a process that holds little beside: a collection takes a second among all that a run of the tests has imported.
+# A separate process has few objects; in the test process, a collection takes a second because of all its imports.
 GONE = f"""
 import gc, threading, weakref
 from ui.run.idle_collection import Scripts

@@ -1,4 +1,4 @@
-"""Many questions in a row: in order, stoppable, and what was answered is not asked again."""
+"""Sequences of queries: order, cancellation, and reuse of answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_stopped_and_gone_on() -> None:
     mark, done = app.session_state[progress.DONE]
     assert done == 7
     app.session_state[progress.DONE] = (mark, 3)
-    app.session_state[progress.STOPPED][mark] = 3  # what the button's callback writes in the middle of a run
+    app.session_state[progress.STOPPED][mark] = 3  # The callback of the button writes this state during a run.
     app.run()
     assert app.text[0].value == "answers: ['0', '1', '2']"
     assert [button.label for button in app.button] == ["Go on"]
@@ -74,7 +74,7 @@ def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> 
 def test_where_work_goes_on_only_so_long_it_waits_for_its_reader_and_always_gets_further(
     monkeypatch: pytest.MonkeyPatch, backend: SimpleNamespace
 ) -> None:
-    seconds = count()  # one passes whenever the clock is read
+    seconds = count()  # The clock advances by a second at each reading.
     monkeypatch.setattr(progress, "monotonic", lambda: next(seconds))
     backend.settings = Settings(at_a_stretch=5.5)
     app = AppTest.from_function(page).run()

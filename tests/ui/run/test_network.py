@@ -1,4 +1,4 @@
-"""What is known of the network without asking anybody: the hub, and the addresses under which others reach the app."""
+"""Network state without requests: access to the hub, and the addresses of the app."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ State = namedtuple("State", "isup")
 
 
 def listening(monkeypatch: pytest.MonkeyPatch, address: str | None, whom: str = "") -> None:
-    """Make the server seem to listen there, started for these people."""
+    """Simulate a server at this address that is started for these visitors."""
     monkeypatch.setattr(config, "get_option", lambda name: address if name == "server.address" else None)
     monkeypatch.setattr(network, "get_backend", lambda: LocalBackend(Settings.from_env({"HEADLIGHT_FOR": whom})))
 
@@ -104,7 +104,7 @@ def test_the_addresses_are_those_that_others_reach(monkeypatch: pytest.MonkeyPat
     cards = {
         "lo": [Address(socket.AF_INET, "127.0.0.1")],
         "eth0": [Address(socket.AF_INET, "10.0.0.7"), Address(socket.AF_INET6, "fd00::2")],
-        "eth1": [Address(socket.AF_INET, "169.254.3.4")],  # nobody gave it an address
+        "eth1": [Address(socket.AF_INET, "169.254.3.4")],  # This is a link-local address.
         "wlan0": [Address(socket.AF_INET, "192.168.1.5")],
         "down0": [Address(socket.AF_INET, "10.9.9.9")],
     }

@@ -1,4 +1,4 @@
-"""A long pass tells how far it is and ends between two layers when its reader says so; it is read again when asked."""
+"""Progress of a long forward pass, and its cancellation between layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ui.state.view_state import ViewState
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the bar has said, of a pass that is long from its first layer."""
+    """Return the texts of the progress bar, which is shown from the first layer."""
     said: list[str] = []
     drawn = progress.PassProgress._draw_bar  # noqa: SLF001
 
@@ -64,7 +64,7 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
 
 
 def test_a_long_text_is_left_to_the_page_which_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traces, "get_backend", None)  # whoever asks it fails
+    monkeypatch.setattr(traces, "get_backend", None)  # Any use of the backend raises.
     assert traces.what_stays(ViewState(text="a cat"), ViewState(text="a cat " * 1000)) == ({}, [])
 
 

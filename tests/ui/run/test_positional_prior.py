@@ -1,4 +1,4 @@
-"""What a model's heads do whatever the text says, as pages ask for it."""
+"""Positional priors of models, as pages request them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each way out of a refusal has its button or link on the page."""
+"""Remedies of refusals: each has its button or link on the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.repository import ROOT, files
 from ui.run import notices
 from ui.state.view_state import ViewState
 
-REMEDIES: dict[str, dict[str, Any]] = {  # way out: details that come with it
+REMEDIES: dict[str, dict[str, Any]] = {  # The values are the details of each remedy.
     "busy": {},
     "cut": {"limit": 9, "tokens": 12},
     "download": {},
@@ -24,11 +24,11 @@ REMEDIES: dict[str, dict[str, Any]] = {  # way out: details that come with it
     "retry": {},
     "revision": {"revision": "refs/pr/7"},
 }
-ON_THE_PAGE = {"text"}  # the text box is where the refusal is
+ON_THE_PAGE = {"text"}  # The text box is next to the refusal.
 
 
 class Drawn:
-    """A stand-in for Streamlit that keeps the buttons' labels and the links' files."""
+    """A stub for Streamlit that records the labels of buttons and the files of links."""
 
     def __init__(self) -> None:
         self.buttons: list[str] = []
@@ -38,17 +38,17 @@ class Drawn:
         """Do nothing."""
 
     def button(self, label: str, **_more: Any) -> None:
-        """Keep the label."""
+        """Record the label."""
         self.buttons.append(label)
 
     def page_link(self, page: str, **_more: Any) -> None:
-        """Keep the file's name."""
+        """Record the name of the file."""
         assert (ROOT / "ui" / "server" / page).resolve().is_file()
         self.links.append(page.rsplit("/", 1)[-1])
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, way_out: str, details: dict[str, Any]) -> Drawn:
-    """Draw a refusal with this way out on a page with another model than the embedded."""
+    """Draw a refusal with this remedy on a page with a model other than the embedded model."""
     drawn = Drawn()
     monkeypatch.setattr(notices, "st", drawn)
     monkeypatch.setattr(notices, "get_view_state", lambda: ViewState(model="another/model"))
@@ -57,7 +57,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, way_out: str, details: dict[str, Any]
 
 
 def ways_out() -> set[str]:
-    """Every way out that a module of the repository names."""
+    """Return all remedies that modules of the repository name."""
     found = set()
     for file in files():
         if file.suffix == ".py" and file.parts[0] not in ("tests", "tools", "bench"):

@@ -1,4 +1,4 @@
-"""A file of numbers with signs: the first page shows it, and every other says that it needs attention weights."""
+"""A file of signed values: Explore shows it, and other pages state that they need attention weights."""
 
 from __future__ import annotations
 

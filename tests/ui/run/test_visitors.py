@@ -1,4 +1,4 @@
-"""What a page asks for ends with the page, and when its time is over; programs have no page and no end."""
+"""Queries of a page, which end with the page or after a time limit; programs have neither."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.run.services import get_backend
 
 @pytest.fixture
 def open_pages(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The sessions whose pages are open; this thread draws that of Ann."""
+    """Return the set of sessions with open pages; this thread belongs to the session "ann"."""
     pages = {"ann"}
     runtime = SimpleNamespace(is_active_session=pages.__contains__)
     monkeypatch.setattr(Runtime, "_instance", runtime)

@@ -1,4 +1,4 @@
-"""Every answer is kept from other sites' pages, and says what a page may not do."""
+"""Security headers of all responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What starts and restarts the app learns whether it lives and is ready."""
+"""Liveness and readiness endpoints."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ui.server.guard import Guard
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
-    """A container's health check: inside, by the loopback's name."""
+    """Return a client for health checks from inside a container, by the loopback name."""
     failed = threading.Event()
     for module in (metrics, warm_up):
         monkeypatch.setattr(module, "FAILED", failed)
     monkeypatch.setattr(warm_up, "HEAD_START", 0)
-    monkeypatch.setattr(get_backend(), "status", lambda _model: "cold")  # whatever other tests have loaded
+    monkeypatch.setattr(get_backend(), "status", lambda _model: "cold")  # Other tests may have loaded the model.
     app = Starlette(routes=metrics.health_routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
     return TestClient(app, base_url="http://127.0.0.1:8501")
 
@@ -34,7 +34,7 @@ def test_a_health_check_inside_a_container_is_answered(client: TestClient, host:
 
 
 def fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start, where the embedded model cannot be read."""
+    """Run the warm-up with a backend that raises ``error``."""
 
     def trace(_request: object) -> object:
         raise error

@@ -1,5 +1,4 @@
-"""A foreign Host or Origin is refused before anything else is asked, on http and on a WebSocket, and nobody is asked
-who this machine is."""
+"""The guard against foreign Host and Origin headers for HTTP and WebSocket, without name look-ups."""
 
 from __future__ import annotations
 
@@ -18,9 +17,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
+from tests.support.cases import loop_over
 from ui.server.guard import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
 
-MACHINE = "192.0.2.20"  # an address kept for documentation (RFC 5737)
+MACHINE = "192.0.2.20"  # The address is reserved for documentation (RFC 5737).
 
 
 def page(_request: Request) -> PlainTextResponse:
@@ -28,14 +28,14 @@ def page(_request: Request) -> PlainTextResponse:
 
 
 async def stream(socket: WebSocket) -> None:
-    """As Streamlit's own: its check comes first."""
+    """Accept a WebSocket after Streamlit's own check of the origin."""
     if _is_origin_allowed(socket.headers.get("origin"), socket.headers.get("host")):
         await socket.accept()
     await socket.close()
 
 
 def client(arrived: str = "127.0.0.1", hosts: tuple[str, ...] = ()) -> TestClient:
-    """Who asks a server whose connection arrived at this address of the machine."""
+    """Return a client of a server whose connection arrived at this address."""
     app = Starlette(
         routes=[Route("/", page, methods=["GET", "POST"]), WebSocketRoute("/stream", stream)],
         middleware=[Middleware(Guard, hosts=hosts)],
@@ -52,7 +52,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(asking: TestClient, headers: dict[str, str]) -> bool:
-    """Whether a WebSocket was accepted."""
+    """Return True if the WebSocket was accepted."""
     accepted, address = False, f"{asking.base_url}/stream".replace("http", "ws", 1)
     with suppress(WebSocketDisconnect), asking.websocket_connect(address, headers=headers):
         accepted = True
@@ -64,15 +64,18 @@ GOOD = [
     ("127.0.0.1", {"host": "localhost:8501", "origin": "http://localhost:8501"}),
     ("127.0.0.1", {"host": "LocalHost", "origin": "http://localhost"}),
     ("::1", {"host": "[::1]:8501", "origin": "http://[::1]:8501"}),
-    (MACHINE, {"host": f"{MACHINE}:8501", "origin": f"http://{MACHINE}:8501"}),  # a phone in the same network
+    (MACHINE, {"host": f"{MACHINE}:8501", "origin": f"http://{MACHINE}:8501"}),  # A phone is in the same network.
     (f"::ffff:{MACHINE}", {"host": f"{MACHINE}:8501", "origin": f"http://{MACHINE}:8501"}),
-    (MACHINE, {"host": "localhost:8501", "origin": "http://localhost:8501"}),  # through a container's port
-    ("127.0.0.1", {"host": "127.0.0.1:8501", "origin": "https://attention.example"}),  # a proxy that names its back
-    ("127.0.0.1", {"host": "attention.example", "origin": "https://attention.example"}),  # one that hands on the Host
+    # The request comes through a container's port.
+    (MACHINE, {"host": "localhost:8501", "origin": "http://localhost:8501"}),
+    # A proxy sends the address of its backend.
+    ("127.0.0.1", {"host": "127.0.0.1:8501", "origin": "https://attention.example"}),
+    # A proxy forwards the Host header.
+    ("127.0.0.1", {"host": "attention.example", "origin": "https://attention.example"}),
 ]
 
 
-@pytest.mark.parametrize(("arrived", "headers"), GOOD)
+@loop_over(("arrived", "headers"), GOOD)
 def test_who_asks_under_the_server_s_own_name_is_answered(arrived: str, headers: dict[str, str]) -> None:
     asking = client(arrived, hosts=("attention.example",))
     assert asking.get("/", headers=headers).text == "here"
@@ -89,7 +92,7 @@ FOREIGN_HOSTS = [
 ]
 
 
-@pytest.mark.parametrize("host", FOREIGN_HOSTS)
+@loop_over("host", FOREIGN_HOSTS)
 def test_a_name_that_was_made_to_point_here_is_refused(host: str) -> None:
     headers = {"host": host, "origin": f"http://{host}"}
     answer = client().get("/", headers=headers)
@@ -99,9 +102,9 @@ def test_a_name_that_was_made_to_point_here_is_refused(host: str) -> None:
 
 FOREIGN_ORIGINS = [
     "http://attention.example",
-    "http://localhost:8502",  # another server on this machine is another site
+    "http://localhost:8502",  # Another port is another origin.
     "http://localhost",
-    "http://127.0.0.1:8501",  # and so is another name for this one
+    "http://127.0.0.1:8501",  # Another name of this server is another origin, too.
     "null",
     "file://",
     "http://localhost:8501@attention.example",
@@ -109,7 +112,7 @@ FOREIGN_ORIGINS = [
 ]
 
 
-@pytest.mark.parametrize("origin", FOREIGN_ORIGINS)
+@loop_over("origin", FOREIGN_ORIGINS)
 def test_another_site_s_page_is_refused(origin: str) -> None:
     headers = {"host": "localhost:8501", "origin": origin}
     for ask in (client().get, client().post):

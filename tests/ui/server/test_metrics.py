@@ -1,4 +1,4 @@
-"""What monitoring reads is true, has a bounded number of series, and is the operator's alone."""
+"""Metrics for monitoring: correct values, a bounded number of series, and restricted access."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket
 
 from inference.byte_cache import ByteLru
 from inference.scheduling import QueueStats
+from tests.support.cases import loop_over
 from ui.run.counters import REGISTRY
 from ui.run.services import get_backend
 from ui.server import metrics
@@ -41,7 +42,7 @@ async def stream(socket: WebSocket) -> None:
 
 
 def client(here: str = "127.0.0.1", host: str = "localhost:8501") -> TestClient:
-    """Who asks from an address."""
+    """Return a client at an address."""
     app = Starlette(
         routes=[
             Route("/test/{id}/page", page),
@@ -64,7 +65,7 @@ def nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def value(name: str, **labels: str) -> float:
-    """One number of what is told; 0 where it is not there yet."""
+    """Return the value of a metric, or 0 if the series does not exist."""
     answer = client().get(metrics.ADDRESS)
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
     families = text_string_to_metric_families(answer.text)
@@ -108,7 +109,7 @@ def test_what_is_in_memory_and_who_waits_is_read_as_it_is(monkeypatch: pytest.Mo
     for key in ("one", "two", "two"):
         traces.get_or_make(key, lambda: "xxxx", len)
     monkeypatch.setattr(get_backend(), "kept_traces", traces)
-    monkeypatch.setattr(get_backend(), "status", None)  # asked for nothing: a look changes nothing
+    monkeypatch.setattr(get_backend(), "status", None)  # Metrics must not call this method.
     of = {"cache": "traces"}
     assert value("headlight_cache_entries", **of) == 1
     assert value("headlight_cache_bytes", **of) == 4
@@ -130,14 +131,14 @@ def test_a_program_on_this_machine_reads_it(here: str) -> None:
     assert client(here).get(metrics.ADDRESS).status_code == 200
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("here", "headers"),
     [
-        ("192.0.2.7", {}),  # another machine
-        ("172.17.0.1", {}),  # through a container's port
+        ("192.0.2.7", {}),  # The client is another machine.
+        ("172.17.0.1", {}),  # The request comes through a container's port.
         ("::ffff:192.0.2.7", {}),
-        ("testclient", {}),  # no address at all
-        ("127.0.0.1", {"x-forwarded-for": "192.0.2.7"}),  # a proxy on this machine
+        ("testclient", {}),  # The client has no address.
+        ("127.0.0.1", {"x-forwarded-for": "192.0.2.7"}),  # The request comes through a proxy on this machine.
         ("127.0.0.1", {"forwarded": "for=127.0.0.1"}),
         ("127.0.0.1", {"via": "1.1 proxy"}),
     ],

@@ -1,4 +1,4 @@
-"""Uploaded files take no more memory than one page, and all pages together, may: with Streamlit's own route behind."""
+"""Memory limits of uploads per page and for all pages, with Streamlit's own route."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ONE, ALL = 1_000_000, 1_500_000
 
 
 class Server:
-    """An app with Streamlit's route for uploads, and the files that it holds."""
+    """An app with Streamlit's upload route and a file manager in memory."""
 
     def __init__(self) -> None:
-        self.open = {"ann", "bob"}  # sessions
+        self.open = {"ann", "bob"}  # These are open sessions.
         self.files = MemoryUploadedFileManager("/_stcore/upload_file")
         self.runtime = SimpleNamespace(is_active_session=self.open.__contains__, uploaded_file_mgr=self.files)
         settings = Settings(visitor_upload_bytes=ONE, upload_bytes=ALL)
@@ -61,7 +61,7 @@ def test_all_pages_files_have_a_bound(server: Server) -> None:
     assert server.put("ann", "a", 900_000).status_code == 204
     answer = server.put("bob", "b", 900_000)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
-    server.files.remove_session_files("ann")  # Streamlit does so when a page is closed
+    server.files.remove_session_files("ann")  # Streamlit removes the files of a closed page.
     assert server.put("bob", "b", 900_000).status_code == 204
 
 
@@ -72,7 +72,7 @@ def test_many_empty_files_are_not_free(server: Server) -> None:
 def test_what_is_refused_leaves_no_room_taken(server: Server) -> None:
     for _ in range(3):
         assert server.put("ann", "a", 2_000_000).status_code == 413
-        assert server.put("nobody", "a", 300_000).status_code == 400  # Streamlit's own answer
+        assert server.put("nobody", "a", 300_000).status_code == 400  # Streamlit refuses unknown sessions.
     assert server.put("ann", "a", 900_000).status_code == 204
 
 

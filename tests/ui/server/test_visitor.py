@@ -1,4 +1,4 @@
-"""The visitor's cookie: given with a page, kept where it is one of ours, and never anything that was sent."""
+"""The visitor's cookie: set with a page, kept if valid, and never copied from a request."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from tests.support.cases import loop_over
 from ui.server.visitor import NAME, VALUE, VisitorCookie
 
 OURS = "AbCdEfGhIjKlMnOpQrSt-_"
 
 
 def page(_request: Request) -> Response:
-    return Response(status_code=304)  # as most visits are answered
+    return Response(status_code=304)  # Most visits have this status.
 
 
 @pytest.fixture
 def client() -> TestClient:
-    """A browser that asks for pages."""
+    """Return a browser's client that requests pages."""
     asks = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     return TestClient(Starlette(routes=[Route("/", page)], middleware=[Middleware(VisitorCookie)]), headers=asks)
 
@@ -57,7 +58,7 @@ def test_what_is_no_page_brings_none(client: TestClient) -> None:
     assert "set-cookie" not in client.get("/", headers={"accept": "*/*"}).headers
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "sent",
     [
         f"{NAME}=",
@@ -73,6 +74,7 @@ def test_what_is_no_page_brings_none(client: TestClient) -> None:
     ],
 )
 def test_a_hostile_cookie_is_replaced(client: TestClient, sent: str) -> None:
+    client.cookies.clear()
     answer = client.get("/", headers={b"cookie": sent.encode("latin-1")})
     value = given(answer.headers)[NAME].value
     assert VALUE.fullmatch(value)

@@ -1,4 +1,4 @@
-"""What the app says of itself as it starts, and when it does not start at all."""
+"""Messages at the start of the app, and starts that are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ui.server import warm_up
 
 @pytest.fixture
 def httptools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if it were installed."""
+    """Simulate an installed httptools."""
     monkeypatch.setattr(warm_up, "find_spec", lambda name: ModuleSpec(name, None))
 
 
@@ -32,7 +32,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, whom: str) -> None:
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], address: str, whom: str) -> str:
-    """What the start prints of a server that listens there."""
+    """Return the output at the start of a server at this address."""
     options = {"server.address": address, "server.port": 8501, "server.baseUrlPath": ""}
     monkeypatch.setattr(config, "get_option", options.get)
     monkeypatch.setattr(network, "machine_addresses", lambda: ("192.0.2.7", "192.0.2.8"))
@@ -97,7 +97,7 @@ STREAMLIT = ("-m", "streamlit", "run", "app.py", "--server.port")
     ("words", "environ", "listens"),
     [
         (STREAMLIT, {}, "127.0.0.1"),
-        (STREAMLIT, {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, "0.0.0.0"),  # as the Dockerfile has it
+        (STREAMLIT, {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0"}, "0.0.0.0"),  # The Dockerfile sets this variable.
         (("-m", "headlight", "serve", "--port"), {}, "0.0.0.0"),
         (("-m", "headlight", "serve", "--address", "127.0.0.1", "--port"), {}, "127.0.0.1"),
         (("-m", "headlight", "--no-browser", "--port"), {}, "127.0.0.1"),

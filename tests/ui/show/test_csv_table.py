@@ -1,4 +1,4 @@
-"""Saved tables are read by pandas without arguments, and their zips have the provenance."""
+"""Saved tables: readable by pandas with default arguments, and zip files with provenance."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_zip_has_two_files_of_a_name() -> None:
 
 
 def test_no_module_writes_lines_before_a_table() -> None:
-    """Every CSV file is written by csv_table or by a module whose own test reads it with plain pandas."""
+    """Every CSV file comes from csv_table or from a module whose test reads the file with pandas."""
     tested = {
         "ui/show/tables.py",
         "viz/export.py",

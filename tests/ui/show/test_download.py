@@ -1,4 +1,4 @@
-"""Every file that a page offers says which model it comes from."""
+"""Downloads of all pages: each states the model of origin."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.support.cases import loop_over
 
 ROOT = Path(__file__).resolve().parents[3]
-# Files that state their model themselves, by the expression that makes their content.
+# Files that contain their model's name, by the expression of their content.
 ITSELF = {
-    "add_header", "archive", "json.dumps",  # written into the file
-    "page_html",  # with both readings' captions
-    "asked.result.program",  # loads its model by name
+    "add_header", "archive", "json.dumps",  # The provenance is part of the file.
+    "page_html",  # The document has the captions of both readings.
+    "asked.result.program",  # The program loads its model by name.
 }  # fmt: skip
-# Files that no model has made.
+# Files that do not depend on a model.
 NO_MODEL = {
     "headlight-by-hand.csv",
     "why_attention.csv",
@@ -30,7 +30,7 @@ NO_MODEL = {
 
 
 def offered() -> Iterator[tuple[str, ast.Call]]:
-    """Every call of ``download_button``, with the module's name and line."""
+    """Yield each call of ``download_button`` with its file and line."""
     for folder in ("ui", "pages"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             source = path.read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def offered() -> Iterator[tuple[str, ast.Call]]:
 OFFERED = dict(offered())
 
 
-@pytest.mark.parametrize("where", OFFERED)
+@loop_over("where", OFFERED)
 def test_it_says_which_model_made_it(where: str) -> None:
     call = OFFERED[where]
     if any(keyword.arg == "provenance" for keyword in call.keywords):

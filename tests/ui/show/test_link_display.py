@@ -1,4 +1,4 @@
-"""One scored link as chips: the sentence in its order, whole, with the numbers that compete."""
+"""A scored link as chips: the whole sentence in order, with the competing weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is saved of a page's matrices says which model and text they are of."""
+"""Saved matrices of a page: each states its model and text."""
 
 from __future__ import annotations
 

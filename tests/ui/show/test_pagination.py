@@ -1,4 +1,4 @@
-"""A long list: what a filter keeps."""
+"""Filters of a long list."""
 
 from __future__ import annotations
 

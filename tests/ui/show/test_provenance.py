@@ -1,4 +1,4 @@
-"""The provenance of a page names its texts and the model that read them."""
+"""Provenance of a page: its texts and the answering model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of a page is open on its first visit, and stays as it is until the page is left."""
+"""The help of a page: open on the first visit, and unchanged until the reader leaves the page."""
 
 from __future__ import annotations
 

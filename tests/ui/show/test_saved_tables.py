@@ -1,4 +1,4 @@
-"""Tables that the pages save: pandas reads each without arguments, and each zip has its provenance."""
+"""Tables saved by pages: readable by pandas with default arguments, with provenance in each zip file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inference.files.embedded import SMOLLM
 from tests.support.asking import asked
 from ui.show import tables
 
-PAGES = {  # page: the choices of its address that draw tables
+PAGES = {  # The values are address parameters that show tables.
     "agreement": {},
     "block": {},
     "cause": {},
@@ -32,7 +32,7 @@ PAGES = {  # page: the choices of its address that draw tables
     "vectors": {},
     "whole_pass": {},
 }
-FOLDED = {"block", "tokens", "vectors", "whole_pass"}  # their tables are made when a part is unfolded
+FOLDED = {"block", "tokens", "vectors", "whole_pass"}  # These pages compute tables when a section is expanded.
 TEXT = "The cat, =1+1 or NA, sat."
 
 
@@ -61,7 +61,7 @@ def test_a_saved_table_is_read_by_pandas(name: str, monkeypatch: pytest.MonkeyPa
         assert len(frame.columns) == len(set(frame.columns))
         assert not any(column.startswith("Unnamed") for column in frame.columns)
         assert frame.columns[0] in header
-        assert list(frame.index) == list(range(len(frame)))  # no cell beyond the header became an index
+        assert list(frame.index) == list(range(len(frame)))  # No extra cell became an index.
         assert about["table"] == f"{stem}.csv"
         readings = [reading for reading in (about, *about.values()) if isinstance(reading, dict)]
         models = [str(reading["model"]) for reading in readings if "model" in reading]

@@ -1,4 +1,4 @@
-"""The tour: offered once, walked to its end, left and gone on with."""
+"""The tour: a single offer, all its stops, interruption and resumption."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def buttons(page: AppTest) -> set[str]:
 
 
 def lead(page: AppTest, stop: int, **how: str) -> None:
-    """Presses the button with that label, icon or key, which leads to a stop; further runs are of that stop's page."""
+    """Press the button with that label, icon or key, and open the page of the next stop."""
     ((name, value),) = how.items()
     (button,) = (button for button in page.button if value in (button.label, getattr(button.proto, name, "")))
     button.click().run()
@@ -46,12 +46,12 @@ def test_who_comes_by_a_link_is_not_asked(page: str, query: dict[str, int]) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_stop_opens_its_page_and_its_view(language: str) -> None:
-    with use_language(language):  # AppTest reads the names of options outside of the page's run
+    with use_language(language):  # AppTest reads the names of options outside the page's run.
         walk(language)
 
 
 def walk(language: str) -> None:
-    """From the first stop to the last."""
+    """Visit all stops from the first to the last."""
     page = asked("lessons", lang=language)
     lead(page, 0, icon=":material/tour:")
     steps = its_stops().steps
@@ -84,13 +84,13 @@ OWN = {"text": "Mice like old cheese.", "layer": "2", "head": "3"}
 
 
 def chosen(page: AppTest) -> dict[str, str]:
-    """The part of the address that states model, text and head."""
+    """Return the model, text, layer and head of the address."""
     query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     return {name: raw for name, raw in query.items() if name in ("model", "text", "layer", "head")}
 
 
 def on_the_tour(stops: int) -> AppTest:
-    """A page with a text and a head of the reader's own, led through so many stops."""
+    """Return a page with the reader's own text and head after this many stops of the tour."""
     page = asked("explore", **OWN)
     page = page.switch_page("../../pages/lessons.py").run()
     lead(page, 0, icon=":material/tour:")
@@ -147,7 +147,7 @@ def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch
 
 def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visitor, "MOST", 2)
-    a, b, c = (visitor.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of three
+    a, b, c = (visitor.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of the three cookies.
     assert [visitor.is_new(cookie) for cookie in (a, b, b, c, "", "")] == [False, True, False, True, True, True]
     earlier = "of_a_server_before_now"
     assert visitor.cookie_of(Headers({"cookie": f"{visitor.NAME}={earlier}"})) == earlier

@@ -1,4 +1,4 @@
-"""An edited text keeps the view, told in its own tokens; a new one does not."""
+"""Views after an edit of the text: kept for small edits, reset for new texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAMOUS = "the animal crossed because it was tired"
 
 
 def read(text: str, pair: str = "") -> Trace:
-    """A trace with a token for each word, and special tokens around."""
+    """Return a trace with a token for each word, and special tokens."""
     pieces: list[str] = ["[CLS]"]
     words: list[int | None] = [None]
     segments = [0]
@@ -31,7 +31,7 @@ def read(text: str, pair: str = "") -> Trace:
 
 
 def stays(text: str, pair: str = "", **chosen: Any) -> tuple[dict[str, Any], list[str]]:
-    """What stays of a view of the famous words, by the words that stand there."""
+    """Return the view after an edit, with the words at its positions, and the notes."""
     old, new = read(FAMOUS), read(text, pair)
     ends: dict[str, Any] = {name: old.tokens.index(chosen.pop(name)) for name in ("focus", "to") if name in chosen}
     found = carry_over(ViewState(layer=1, head=2, pins="0-1", **ends, **chosen), old, new)

@@ -1,4 +1,4 @@
-"""The language of a session: of its link, else picked, else the browser's."""
+"""The language of a session: from its link, the reader's choice, or the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    with use_language("zh"):  # in which AppTest reads the page's controls
+    with use_language("zh"):  # AppTest reads the page's controls in this language.
         page.switch_page("../../pages/tutorials.py").run()
     assert page.query_params["lang"] == "zh"
 

@@ -1,4 +1,4 @@
-"""A page's own options: written to an address and read back the same, hostile addresses in one sentence."""
+"""Options of a page: round trips through an address, and messages for invalid addresses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import ui.pages
+from tests.support.cases import loop_over
 from ui.state.params import AnsweringOptions, format_params, parse_params
 from ui.state.view_state import ViewState
 
@@ -28,7 +29,7 @@ class Waves:
 
 
 def pages_options() -> list[tuple[str, type]]:
-    """Every page's own options, each with its module."""
+    """Return the options class of each page with its module."""
     names = [
         module.name for module in walk_packages(ui.pages.__path__, "ui.pages.") if module.name.endswith(".options")
     ]
@@ -36,9 +37,9 @@ def pages_options() -> list[tuple[str, type]]:
     return [(name, kind) for name, kind in found if is_dataclass(kind) and kind.__module__ == name]
 
 
-@pytest.mark.parametrize(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
+@loop_over(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
 def test_a_page_s_own_option_is_none_of_the_shared_choice(name: str, kind: Any) -> None:
-    """One address holds both: a name of both would be read as either."""
+    """Names of options and of the view state are disjoint, because an address contains both."""
     shared, keys = {field.name for field in fields(ViewState)}, getattr(kind, "KEYS", {})
     called = {keys.get(field.name, field.name) for field in fields(kind)}
     assert not shared & called, f"{name} says what the shared choice says"
@@ -147,7 +148,7 @@ def placed() -> None:
 
 
 def shown(app: AppTest) -> tuple[int | None, str, bool]:
-    """What the page's options are: the place, the edits, and the rest."""
+    """Return the page's options (place, edits, width)."""
     found = re.search(r"at=(\w+), edits='(.*?)', .*wide=(\w+)", app.text[0].value)
     assert found
     return None if found[1] == "None" else int(found[1]), found[2], found[3] == "True"

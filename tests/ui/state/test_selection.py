@@ -1,4 +1,4 @@
-"""What is chosen stays chosen; what is not is found in the numbers."""
+"""The selection: explicit choices are kept, and defaults are computed from the weights."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ EXAMPLE = {"focus": "chess", "target": "playing"}
 
 
 def linked(layer: int, head: int, query: int, key: int) -> Trace:
-    """A trace in which every head looks at the first token, but for one link."""
+    """Return a trace in which every head attends to the first token, except for a single link."""
     maps = np.zeros((2, 3, 6, 6), np.float32)
     maps[:, :, :, 0] = 1
     maps[layer, head, query] = np.eye(6, dtype=np.float32)[key] * 0.8
@@ -60,7 +60,7 @@ def test_a_text_opens_on_no_head_of_places_or_columns(text: str) -> None:
 
 
 def test_of_a_given_word_the_head_is_the_one_that_goes_furthest_beyond() -> None:
-    """The strongest weight is that of a head in which every word looks there."""
+    """The strongest weight belongs to a head in which every word attends to that token."""
     maps = np.full((2, 3, 6, 6), 0.02, np.float32)
     maps[0, 0, :, 1] = 0.9
     maps[1, 2, 3, 1] = 0.6

@@ -1,10 +1,11 @@
-"""A view's address restores the view; a bad address gives the default and a sentence."""
+"""Addresses of a view: restored views, and defaults with a message for invalid addresses."""
 
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
+from tests.support.cases import loop_over
 from ui.state.view_state import ViewState, fits, parse, to_query
 
 HOSTILE = "</script><b>\u2028 a=b&c%20 \U0001f469‍\U0001f4bb مرحبا é \0"
@@ -39,7 +40,7 @@ def test_a_text_too_long_for_a_link_leaves_it_and_says_so() -> None:
     assert parse(to_query(choice)) == (ViewState(layer=2), [])
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("query", "said"),
     [
         ({"layer": "x"}, "“layer” should be a whole number, but is 'x'"),

@@ -1,4 +1,4 @@
-"""BertViz's views show the trace's own numbers, run nothing that a token says, and call nobody."""
+"""Tests of the BertViz views: numbers of the trace, no code from tokens, no requests to other hosts."""
 
 import base64
 import json
@@ -21,6 +21,7 @@ from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
 from tests.support.browser import Problems
+from tests.support.cases import loop_over
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz.bertviz.vendor import SCRIPTS, policy, vendor
 from viz.bertviz.views import (
@@ -38,11 +39,11 @@ KINDS = {"head": head_html, "model": model_html, "neuron": neuron_html}
 HOSTILE = "</script><script>window.pwned=1</script>"
 SHOWN = "</script><script>…"
 PIECES = ("[CLS]", "is", HOSTILE, "<!--", "[SEP]", "مرحبا", "<b>汉字</b>", "\u2028", "[SEP]")
-SECOND = 5  # where the second text begins
+SECOND = 5  # Index of the second text's first token.
 
 
 def pair_trace(**extra: Any) -> Trace:
-    """Two texts of 5 and 4 tokens with tokens that no document should run, grouped-query heads, an odd scale."""
+    """Return a trace of two texts (5 and 4 tokens) with hostile tokens, grouped-query heads and scale 0.7."""
     length = len(PIECES)
     row = TokenRow(
         pieces=PIECES,
@@ -57,7 +58,7 @@ def pair_trace(**extra: Any) -> Trace:
 
 
 def payload_of(document: str) -> dict[str, Any]:
-    """The numbers in a document, as its scripts read them."""
+    """Return the JSON payload of a document, as its scripts read it."""
     found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', document)
     assert found
     payload: dict[str, Any] = json.loads(found[1])
@@ -129,17 +130,18 @@ def test_the_neuron_view_holds_queries_keys_and_the_models_scale() -> None:
     found = trace.records()[1]
     assert isinstance(found, Record)
     assert np.abs(unpacked(part["queries"][1]) - found.query).max() < 1e-3
-    assert unpacked(part["keys"][1]).shape == found.key.shape  # two key-value heads, once each
+    # The document stores each of the two key-value heads once.
+    assert unpacked(part["keys"][1]).shape == found.key.shape
     assert part["scale"] == [0.7, 0.7]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("prefix", ["/v", None])
+@loop_over("kind", KINDS)
+@loop_over("prefix", ["/v", None])
 def test_no_token_can_end_a_script(kind: str, prefix: str | None) -> None:
     document = KINDS[kind](View(pair_trace()), prefix=prefix)
     assert "<script>window" not in document
     assert "<!--" not in document
-    assert document.count("</script") == 5  # the data, jQuery, d3, the bridge, the view
+    assert document.count("</script") == 5  # The five scripts are the data, jQuery, d3, the bridge and the view.
     assert not re.search(r'(?:src|href)="?https?:', document)
 
 
@@ -206,13 +208,13 @@ def test_the_neuron_view_counts_pieces_since_it_shows_them() -> None:
 
 
 class DocumentServer(ThreadingHTTPServer):
-    """Documents by their path."""
+    """A server that maps paths to documents."""
 
     documents: dict[str, str]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The routes that the app has, in small."""
+    """A minimal version of the app's routes for BertViz."""
 
     def do_GET(self) -> None:
         name = self.path.removeprefix("/v/")
@@ -235,18 +237,18 @@ class Handler(BaseHTTPRequestHandler):
 
 @dataclass(frozen=True)
 class Served:
-    """Where the documents are, and the trace that they draw."""
+    """The URL of the served documents, and their trace."""
 
     url: str
     trace: Trace
 
 
-Visit = Callable[[str], Page]  # opens a document
+Visit = Callable[[str], Page]
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    """A server of the pair's documents, light and dark."""
+    """Yield a running server of the documents of every view, in light and dark themes."""
     trace = pair_trace()
     server = DocumentServer(("127.0.0.1", 0), Handler)
     server.documents = {
@@ -263,7 +265,7 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture
 def visit(served: Served, page: Page) -> Visit:
-    """Opens a document in a page that fails the test on a complaint or a request elsewhere."""
+    """Return a function that opens a document; console errors and foreign requests fail the test."""
 
     def go(name: str) -> Page:
         page.goto(f"{served.url}/{name}")
@@ -280,8 +282,8 @@ def numbers(page: Page, selector: str, attribute: str) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("kind", KINDS)
+@loop_over("theme", ["light", "dark"])
+@loop_over("kind", KINDS)
 def test_tokens_are_text_and_nothing_else(visit: Visit, kind: str, theme: str) -> None:
     page = visit(f"{kind}-{theme}")
     if kind == "model":
@@ -302,7 +304,7 @@ def test_a_script_that_came_in_all_the_same_would_not_run(visit: Visit, problems
 
 def test_the_head_view_draws_the_weights_and_the_pairs(visit: Visit, served: Served) -> None:
     page = visit("head-light")
-    page.locator("rect[fill='#ff7f0e']").last.dispatch_event("dblclick")  # head 1 alone
+    page.locator("rect[fill='#ff7f0e']").last.dispatch_event("dblclick")  # A double click shows head 1 only.
     length = len(PIECES)
     drawn = np.reshape(numbers(page, ".headAttention[head-index='1'] line", "stroke-opacity"), (length, length))
     assert np.abs(drawn - served.trace.weights(0, 1)).max() < 5e-5

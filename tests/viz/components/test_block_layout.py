@@ -1,4 +1,4 @@
-"""A drawing of every architecture: nothing covers anything else, everything is inside, every connection is drawn."""
+"""Tests of the drawing of every architecture: no overlaps, nothing outside, every connection drawn."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import combinations
 import pytest
 
 from tests.support.anatomies import NAMES, built, lengths
+from tests.support.cases import loop_over
 from ui.pages.block.kinds import ALL, BACK, schematic
 from ui.pages.block.plan import towers
 from viz.components.block.layout import (
@@ -36,7 +37,7 @@ def of(drawn: ModelDrawing, kind: str) -> list[Shape]:
 
 
 def corners(shape: Shape) -> tuple[float, float, float, float]:
-    """Left, top, right and bottom of what a shape covers."""
+    """Return the left, top, right and bottom of a shape's bounding box."""
     if shape["kind"] == "line":
         xs, ys = zip(*shape["points"], strict=True)
         return min(xs), min(ys), max(xs), max(ys)
@@ -45,7 +46,8 @@ def corners(shape: Shape) -> tuple[float, float, float, float]:
     return shape["x"], shape["y"], shape["x"] + shape.get("w", 0), shape["y"] + shape.get("h", 0)
 
 
-@pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
+@pytest.mark.slow
+@loop_over(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
 def test_everything_is_inside(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     for shape in drawn.shapes:
@@ -54,7 +56,7 @@ def test_everything_is_inside(name: str, beside: bool) -> None:
         assert 0 <= top <= bottom <= drawn.height, shape
 
 
-@pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
+@loop_over(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
 def test_no_box_covers_another(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     for one, other in combinations(of(drawn, "box") + of(drawn, "add"), 2):
@@ -63,7 +65,7 @@ def test_no_box_covers_another(name: str, beside: bool) -> None:
         assert apart, (one["id"], other["id"])
 
 
-@pytest.mark.parametrize(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
+@loop_over(("name", "beside"), DRAWINGS.values(), ids=DRAWINGS)
 def test_lines_run_across_or_down_and_through_no_box(name: str, beside: bool) -> None:
     drawn = drawing(name, beside)
     boxes = [corners(box) for box in of(drawn, "box")]
@@ -75,7 +77,7 @@ def test_lines_run_across_or_down_and_through_no_box(name: str, beside: bool) ->
                 assert not inside, line
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_every_step_is_drawn_once_and_every_text_fits(name: str) -> None:
     drawn = drawing(name, True)
     steps = {f"{stack.part}.{at}" for stack in built(name).stacks for at in range(len(stack.flow.steps))}
@@ -91,7 +93,7 @@ def test_every_step_is_drawn_once_and_every_text_fits(name: str) -> None:
 SUMMED = {"token embeddings", "position embeddings", "segment embeddings"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@loop_over("name", NAMES)
 def test_every_residual_connection_goes_round(name: str) -> None:
     drawn = drawing(name, True)
     expected = sum(len(step.sources) > 1 for stack in built(name).stacks for step in stack.flow.steps)

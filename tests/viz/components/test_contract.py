@@ -1,4 +1,4 @@
-"""What Python may send to the microscope's script, and what the script knows, are the same."""
+"""Tests that Python's payload and the microscope's script use the same names."""
 
 import json
 import re
@@ -11,6 +11,7 @@ import pytest
 
 from attention.measures import MEASURES, Measure, summarize_heads
 from attention.view import View
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tests.support.seen import picture_trace
 from tests.support.traces import sentence_trace
@@ -20,7 +21,7 @@ from viz.components.explore import content
 from viz.components.explore.explore import payload
 
 FOLDER = ROOT / "viz" / "components" / "explore"
-# What the contract's tables have, in JavaScript's own words.
+# A script for Node.js that prints the keys of each table in contract.js.
 ASK = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.fromEntries(" + (
     "Object.entries(known).map(([name, table]) => [name, Object.keys(table)])))))"
 )
@@ -28,7 +29,7 @@ ASK = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, list[str]]:
-    """The names in each table of contract.js."""
+    """Return the names in each table of contract.js."""
     program = node()
     assert program, "the JavaScript tests need Node.js"
     answer = subprocess.run(
@@ -42,7 +43,7 @@ def known() -> dict[str, list[str]]:
 
 
 def typedef(name: str, optional: bool = False) -> set[str]:
-    """Return the fields of an object type in types.js; those that may be missing, such as [rest], on request."""
+    """Return the fields of an object type in types.js, with its optional fields if ``optional`` is set."""
     source = (FOLDER / "types.js").read_text(encoding="utf-8")
     found = re.search(rf"@typedef \{{object\}} {name}\b.*?\*/", source, re.DOTALL)
     assert found, f"types.js has no {name}"
@@ -58,7 +59,7 @@ def sent() -> dict[str, Any]:
     return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("table", "names"),
     [
         ("TABS", content.TABS),

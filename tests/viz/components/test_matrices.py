@@ -1,4 +1,7 @@
-"""What the matrices are given to draw; how they draw is tested in sheet.test.mjs and test_components_browser.py."""
+"""Tests of the matrices' payload.
+
+The script sheet.test.mjs and tests/browser/test_components.py test the drawing.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +12,7 @@ from attention.codec import decode_frame
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec, payload
 
-VALUES = np.array([[0.1, -2, -np.inf], [np.nan, 0, 1 / 3]])  # (row, column)
+VALUES = np.array([[0.1, -2, -np.inf], [np.nan, 0, 1 / 3]])  # Shape (row, column).
 
 
 def test_the_numbers_arrive_as_they_are_in_float32() -> None:
@@ -27,7 +30,7 @@ def test_the_numbers_arrive_as_they_are_in_float32() -> None:
 
 
 def test_equal_sheets_make_equal_bytes() -> None:
-    """What has not changed is not sent again."""
+    """Unchanged matrices produce an identical payload, which is not sent again."""
     assert payload([MatrixSpec("A", VALUES)], False, None) == payload([MatrixSpec("A", VALUES.copy())], False, None)
 
 

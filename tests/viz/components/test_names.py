@@ -1,4 +1,4 @@
-"""What Python may send to a component by name, its script knows: marks, kinds and palettes, nothing more nor less."""
+"""Tests that marks, kinds and palettes have equal names in Python and in the components' scripts."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def test_every_kind_and_palette_is_one_that_the_script_is_checked_with(script: s
     assert set(re.findall(r'"([a-z]+)"', stated[1])) == set(get_args(names))
     look = (FOLDER / script).parent / ("tree_picture.js" if field == "kind" else "sheet_picture.js")
     drawn = look.read_text(encoding="utf-8")
-    usual = get_args(names)[0] if field == "palette" else ""  # what is drawn where nothing else is said
+    usual = get_args(names)[0] if field == "palette" else ""  # The script draws the first palette by default.
     assert all(re.search(rf"\b{name}\b", drawn) for name in get_args(names) if name != usual)

@@ -1,4 +1,4 @@
-"""What the view of a picture is given to draw, and the file that holds it; drawing itself is tested in a browser."""
+"""Tests of the picture view's payload and its standalone file; browser tests check the drawing."""
 
 from __future__ import annotations
 

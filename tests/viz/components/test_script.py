@@ -1,4 +1,4 @@
-"""A component's script is one module that holds what it imports."""
+"""Tests that each component's script is bundled into a single module with its imports."""
 
 import re
 import subprocess
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import loop_over
 from tools.javascript import node
 from viz.components.script import COMMENT, HERE, script, stylesheet
 
@@ -33,7 +34,7 @@ def test_no_two_modules_name_two_things_alike(name: str) -> None:
     assert sorted(names) == sorted(set(names))
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("*/*.js")), ids=lambda path: path.stem)
+@loop_over("path", sorted(HERE.glob("*/*.js")), ids=lambda path: path.stem)
 def test_modules_import_plain_names_that_the_others_export(path: Path) -> None:
     for statement in re.findall(r"^import .*?;", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         plain = re.fullmatch(r'import \{ ([\w, ]+) \} from "(\.\.?/[\w/]+\.js)";', statement)
@@ -61,7 +62,7 @@ def test_comments_stay_at_home_and_code_does_not() -> None:
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_the_code_is_the_same_without_its_comments(name: str, tmp_path: Path) -> None:
-    """Node reads both, and both export the same names."""
+    """Node.js loads the source and the bundle, and the bundle exports every name of the source."""
     program = node()
     assert program, "the JavaScript tests need Node.js"
     joined = tmp_path / "joined.mjs"

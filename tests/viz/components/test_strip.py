@@ -1,4 +1,7 @@
-"""What the strip is given to draw; how it draws is tested in strip.test.mjs and test_components_browser.py."""
+"""Tests of the token strip's payload.
+
+The script token_strip.test.mjs and tests/browser/test_components.py test the drawing.
+"""
 
 import json
 from typing import cast

@@ -1,10 +1,11 @@
-"""What the tree is given to draw; how it is drawn is tested in tree_picture.test.mjs and tests/browser/test_tree.py."""
+"""Tests of the tree's payload; tree_picture.test.mjs and tests/browser/test_tree.py test the drawing."""
 
 from typing import cast
 
 import pytest
 import streamlit as st
 
+from tests.support.cases import loop_over
 from viz.components.tree import tree
 from viz.components.tree.tree import NAMES, Kind, TreeNode, payload
 
@@ -28,7 +29,7 @@ def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual() -> 
     assert (told["title"], told["current"], told["picks"], told["unit"]) == ("Beams", "c", True, "bits")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("nodes", "said"),
     [
         ([], "at least its root"),

@@ -1,4 +1,4 @@
-"""A row for each part, its seeds and their mean beside those of the other kind."""
+"""Test of the figure of ablated parts: seeds and their mean for each part and kind."""
 
 from __future__ import annotations
 

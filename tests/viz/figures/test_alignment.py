@@ -1,4 +1,4 @@
-"""The matrix of an alignment and the sentence about the best head, as they are given to the page."""
+"""Tests of the alignment matrix, the table of heads, and the sentence about the best head."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.pages.translate.quality import rows, summary
 from viz.figures.theme import DARK, LIGHT, Figure
 from viz.figures.vectors import ALIGNMENT_TICKS, POINTS, alignment_map, picked_pair
 
-WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # (target, source)
+WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # Shape (target, source).
 TARGET, SOURCE = ("<b>Il</b>", "הכלב"), ("It", "rains", "</s>")
 
 

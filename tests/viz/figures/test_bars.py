@@ -1,4 +1,4 @@
-"""Bars hold the numbers they were given, in their order, and read no label as markup."""
+"""Tests of bar charts: numbers in the given order, and labels as plain text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Bars of how often a model was right, and marks of how sure it was."""
+"""Tests of the calibration figure: bars of accuracy and marks of confidence."""
 
 from __future__ import annotations
 

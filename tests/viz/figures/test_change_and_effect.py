@@ -1,4 +1,4 @@
-"""Every head with both numbers is a dot once, and a click on it names it."""
+"""Test of the figure of change and effect: a dot for each head with both numbers, clicks pick heads."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The confusion matrix as a figure: its cells, their colours, and which of them can be picked."""
+"""Tests of the confusion matrix figure: cells, colours, and cells that can be picked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers and steps stand where they are, intervals are those that were given, and what is not known has none."""
+"""Tests of the drift figures: positions of layers and steps, and intervals as passed in."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The plotly figures hold the arrays they were given, name their axes, and read no token as markup."""
+"""Tests of the plotly figures: arrays as passed in, named axes, and tokens as plain text."""
 
 import base64
 import json
@@ -9,23 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.support.cases import loop_over
 from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, even_distance, most_bits, offset_profile
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
 from viz.figures.token_bars import TICKS, received_by_token
 
-VALUES = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
+VALUES = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # Shape (layer, head).
 BY_LAYER = {"entropy": entropy_by_layer, "distance": distance_by_layer}
 TOKENS = ("[CLS]", "<b>it</b>", "&lt;", "\u202eيوم", "x" * 40)
 
 
 def traces_of(figure: Figure) -> dict[str | None, dict[str, Any]]:
-    """The figure's traces by name, as the browser receives them."""
+    """Return the figure's plotly traces by name, as the browser receives them."""
     content = json.loads(figure.to_json())
     return {trace.get("name"): trace for trace in content["data"]}
 
 
 def array_of(field: dict[str, str] | list[float]) -> npt.NDArray[Any]:
-    """A plotly array, whether it was written as a list or as base64."""
+    """Return a plotly array that is encoded either as a list or as base64."""
     if isinstance(field, dict):
         return np.frombuffer(base64.b64decode(field["bdata"]), np.dtype(field["dtype"]))
     return np.array(field)
@@ -40,8 +41,8 @@ def test_each_head_is_a_dot_and_each_layer_a_mean(name: str) -> None:
     assert array_of(traces["mean of the layer"]["x"]).tolist() == [0, 1]
     chosen = traces["head 1-2"]
     assert array_of(chosen["y"]).tolist() == [0.75]
-    assert array_of(chosen["x"])[0] == array_of(traces["one head"]["x"])[-1]  # the dot it marks
-    assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # heads in their order
+    assert array_of(chosen["x"])[0] == array_of(traces["one head"]["x"])[-1]  # The mark is on the last head's dot.
+    assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # Heads are in ascending order.
 
 
 def test_the_reference_is_attention_spread_evenly() -> None:
@@ -83,8 +84,8 @@ def test_equal_tokens_are_not_merged_and_long_texts_label_some() -> None:
     assert len(figure.layout.xaxis.ticktext) == TICKS
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-@pytest.mark.parametrize(
+@loop_over("theme", [LIGHT, DARK])
+@loop_over(
     "make",
     [
         lambda theme: entropy_by_layer(VALUES, MapSize(5, 5), theme),

@@ -1,4 +1,4 @@
-"""What a rule does to the candidates, as figures: every mark is a number that was given."""
+"""Tests of the figures of sampling rules: every mark is a number that was passed in."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The map of heads holds the numbers it was given, and a click on it names a head."""
+"""Tests of the map of heads: its numbers, and clicks that pick a head."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from viz.figures.head_maps import head_map, picked_head
 from viz.figures.theme import DARK, LIGHT, Figure, diverging_scale, sequential_scale
 
-VALUES = np.array([[0.5, -1.5, 1.0], [2.0, np.nan, 0.75]])  # (layer, head)
+VALUES = np.array([[0.5, -1.5, 1.0], [2.0, np.nan, 0.75]])  # Shape (layer, head).
 
 
 def cells(figure: Figure) -> Any:

@@ -1,4 +1,4 @@
-"""The Positions page's figures and sentences say what the numbers say."""
+"""Tests of the figures and sentences of the Positions page."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,6 +9,7 @@ import pytest
 from attention.positions import by_distance, sinusoidal, t5_buckets
 from inference.tasks.order_test import OrderPass, OrderTest
 from inference.tasks.positions import Bias, Positions, PositionTable, RotaryAngles
+from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.positions.order import what_came_of_it
 from ui.pages.positions.order_maps import differences_csv, view_of_map
@@ -94,7 +95,7 @@ def test_dimensions_of_a_link(stated: str, count: int, found: list[int]) -> None
 def result(
     masks: tuple[str, ...] = (), lacking: float = 4e-7, having: float = 0.5, unmasked: float | None = 2e-6
 ) -> OrderTest:
-    """An order test of two layers of three heads, the largest differences at layer 1, head 2."""
+    """Return an order test of two layers with three heads; the largest differences are at layer 1, head 2."""
     records = (record(), record())
 
     def read(largest: float) -> OrderPass:
@@ -183,7 +184,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("fields", "words"), SAID.values(), ids=SAID.keys())
+@loop_over(("fields", "words"), SAID.values(), ids=SAID.keys())
 def test_what_a_model_holds_is_said(fields: dict[str, Any], words: str) -> None:
     said = draw_position_scheme(holding(**fields))
     assert words in said

@@ -1,4 +1,4 @@
-"""Figures of the pages that predict: numbers where they belong, texts as text."""
+"""Tests of the figures of the prediction pages: numbers in their places, texts as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of all relations: every mark where its number is, names as text."""
+"""Tests of the figure of relation scores: marks at their numbers, names as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs on a map of heads."""
+"""Tests of the role symbols on a map of heads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_signs_and_relations_stand_on_their_cells(theme: Theme) -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_signs_can_be_read_on_every_share(theme: Theme) -> None:
-    """4.5 : 1 at least, WCAG's AA, on the middle tones too."""
+    """The contrast is at least 4.5 : 1 (WCAG AA), also on the middle tones."""
     shares = np.linspace(0, 1, 101, dtype=np.float32)
     inks = role_map(shares[None], [["first"] * 101], [[""] * 101], theme, "t").data[-1].textfont.color
     assert set(inks) == {"#000000", "#ffffff"}

@@ -1,4 +1,4 @@
-"""Seeds are thin lines of their curve's colour, their mean the thick one; what is 0 has no place on a logarithm."""
+"""Tests of the figure of seeds: thin lines for seeds, a thick mean, no zeros on a logarithmic axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads as points: each in its group's colour and shape, with its own name."""
+"""Tests of the similarity map: each head is a point with its group's colour and symbol, and its name."""
 
 from __future__ import annotations
 

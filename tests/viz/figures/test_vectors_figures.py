@@ -1,4 +1,4 @@
-"""The figures of the Vectors page hold the numbers that they are given."""
+"""Tests of the figures of the Vectors page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_large_map_has_fewer_labels_and_no_numbers() -> None:
 
 
 def drawn(figure: Figure) -> dict[str, tuple[float, ...]]:
-    """Where each point is, by its name in the hover text."""
+    """Return the coordinates of each point (2 or 3 axes) by its name in the hover text."""
     return {
         str(name): tuple(
             float(getattr(trace, axis)[at]) for axis in ("x", "y", "z") if getattr(trace, axis, None) is not None

@@ -1,4 +1,4 @@
-"""One token in every head, and what heads cost."""
+"""Tests of a token's weights in every head, and of the heads' shapes."""
 
 from __future__ import annotations
 

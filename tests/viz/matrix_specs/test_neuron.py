@@ -1,4 +1,4 @@
-"""The products of a query and its keys, channel by channel."""
+"""Tests of the products of a query and its keys, channel by channel."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The sheets of the steps hold the numbers of the steps."""
+"""Tests of the matrices of the Step by step page, which hold the numbers of the recorded steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A head's picture without a browser: the colours are the weights', and hostile text stays text."""
+"""Tests of static pictures: colours match the weights, and hostile text stays text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_a_text_or_a_model_brings_is_text() -> None:
 
 
 def test_a_png_carries_nothing_but_its_picture() -> None:
-    """No text of the reader's or the model's stands beside the pixels, where a program may take it for something."""
+    """The PNG has no text chunks, in which other programs could interpret a token."""
     content, at, kinds = png(picture(View(hostile_trace()), 0, 0)), 8, []
     while at < len(content):
         kinds.append(content[at + 4 : at + 8])
@@ -112,7 +112,7 @@ def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch)
 
 @cache
 def chinese() -> bool:
-    """Whether this machine has a font with Chinese characters."""
+    """Return True if any of the fonts is installed and has the Chinese character 猫."""
     return any(
         painting.font_of(name, 24) is not None and not painting.missing_glyphs(name, "猫") for name in painting.FONTS
     )
@@ -131,7 +131,7 @@ def test_every_letter_of_five_hundred_chinese_sentences_is_painted_or_it_says_th
 
 
 def test_each_letter_is_painted_by_a_font_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What no font has alone, several have together; their runs stand one after the other, wherever the text begins."""
+    """Several fonts together cover a text that no single font covers; the runs keep the order of the text."""
     fonts = {"Latin.ttf": "ab ", "Chinese.ttc": "猫狗。"}
     monkeypatch.setattr(painting, "FONTS", tuple(fonts))
     monkeypatch.setattr(painting, "font_of", lambda name, _size: name or None)
@@ -169,5 +169,5 @@ def test_without_pillow_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_label_of_a_million_letters_is_cut_in_one_go() -> None:
-    """Letter by letter from its end, as it once was, this would take days."""
+    """Removing letters individually from the end would take days."""
     assert elide_text("9" * 10**6, 8 * 0.64 * 12, 12) == "9" * 7 + "…"

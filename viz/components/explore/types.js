@@ -34,8 +34,8 @@
 /** @typedef {keyof typeof import("./contract.js").TOPS} Top */
 /**
  * The valid names of view options, default first.
- * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], upto: Top[], filter: Filter[], by: By[]}}
- * Choices
+ * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], upto: Top[], filter: Filter[],
+ *   by: By[]}} Choices
  */
 /**
  * @typedef {object} Measure a number for each head; attention/measures.py

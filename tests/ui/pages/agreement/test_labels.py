@@ -1,4 +1,4 @@
-"""A label explained on Agreement, and what is said where the model has none."""
+"""Explained labels on the Agreement page, and the message for models without labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Agreement page is not asked for, and what it then says."""
+"""Links to the Agreement page with unsupported queries, and their messages."""
 
 from __future__ import annotations
 

@@ -1,14 +1,17 @@
-"""What is said about the parts: something about each that is drawn, with the numbers of this model."""
+"""Explanations of all parts in the drawing, with the numbers of the model."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 
+from i18n import use_language
 from inference import LocalBackend
 from inference.tasks.anatomy import Anatomy
 from tests.support.anatomies import NAMES, built, lengths
+from tests.support.cases import loop_over
 from ui.pages.block.cost import expected_seconds, map_bytes, sizes_of
 from ui.pages.block.cost import lengths as measured_lengths
 from ui.pages.block.drawing import sentence, sizes
@@ -18,12 +21,13 @@ from ui.pages.block.options import FOLDS, BlockOptions
 from ui.pages.block.plan import activation, head_title, towers
 from ui.state.params import parse_params
 from viz.components.block.block import payload
-from viz.components.block.layout import draw
+from viz.components.block.layout import LETTER, STRONG, draw
 
 PAPER = re.compile(r"https://arxiv\.org/abs/\d{4}\.\d{4,5}")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@loop_over("name", NAMES)
 def test_everything_that_is_drawn_is_explained(name: str) -> None:
     build = built(name)
     said = explain_parts(build, lengths(build))
@@ -39,7 +43,8 @@ def test_everything_that_is_drawn_is_explained(name: str) -> None:
     assert next(iter(said.values())).title.endswith("elf-attention"), "what is explained first"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
+@loop_over("name", NAMES)
 def test_the_sentence_says_what_the_numbers_say(name: str) -> None:
     build = built(name)
     said = sentence(build)
@@ -86,7 +91,7 @@ def test_what_is_shared_is_said() -> None:
     assert "2 of 3 layers look at a window of 4 tokens" in text_of("ModernBERT", "encoder.1")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "said"),
     [("BERT", "GELU"), ("Llama", "gated SiLU (SwiGLU)"), ("ModernBERT", "gated GELU (GeGLU)"), ("T5", "ReLU"),
      ("gpt-oss", "gated silu (SwiGLU)"), ("ESM", "")],
@@ -136,7 +141,7 @@ def test_the_page_s_options_live_in_the_address() -> None:
     assert all(len(label) <= 15 for label in SHORT.values()), "bars have room for 18 letters, three are the side's"
 
 
-# --- what n² costs ---------------------------------------------------------------------------------------------------
+# --- cost of n² ------------------------------------------------------------------------------------------------------
 
 
 def test_lengths_end_at_the_limit() -> None:
@@ -168,3 +173,22 @@ def test_the_embedded_model_s_sentence() -> None:
         "layer adds each part's result and then normalises (post-norm), and passes each token through 1,536 numbers "
         "with GELU. It has 22,713,216 parameters in all."
     )
+
+
+def wide(text: str) -> int:
+    """How many letters wide it is; a Chinese one is as wide as two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+@loop_over("name", NAMES)
+def test_every_architecture_is_explained_in_chinese(name: str) -> None:
+    build = built(name)
+    with use_language("zh"):
+        said = explain_parts(build, lengths(build))
+        drawn = draw(towers(build, lengths(build)), True)
+        assert "个参数。" in sentence(build)
+    assert all(one.text.endswith("。") for one in said.values())
+    assert next(iter(said)).rsplit(".", 1)[-1].isdigit(), "an attention is explained first"
+    for box in (shape for shape in drawn.shapes if shape["kind"] == "box"):
+        assert all(wide(line) * STRONG <= box["w"] for line in box["title"])
+        assert all(wide(line) * LETTER <= box["w"] for line in box["notes"])

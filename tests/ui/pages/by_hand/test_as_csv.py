@@ -1,4 +1,4 @@
-"""The small example's file: what is written is read again, and what cannot be read is refused in one sentence."""
+"""The toy example as a CSV file: round trips and refusals."""
 
 import base64
 import zlib
@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from attention.toy_example import ToyExample, ToyRules, compute_example
+from i18n import translate, use_language
 from inference import UserError
+from tests.support.cases import loop_over
 from ui.input.controls import LARGEST
 from ui.pages.by_hand.as_csv import LARGEST_FILE, pack, read, unpack, write
 from ui.pages.by_hand.example import Example, attention_example, example_of, resize
 
-TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would run, and what CSV has to quote
+# The tokens include formulas for spreadsheets and characters that CSV must quote.
+TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")
 
 
 def example() -> Example:
-    """Five tokens of four columns, width six; numbers with all their digits."""
+    """Return an example of five tokens, four columns and width six, with full-precision numbers."""
     draw = np.random.default_rng(3).normal
     x, w_o, w_1, w_2, e = (draw(size=size) for size in ((5, 4), (6, 4), (4, 3), (3, 4), (2, 4)))
     w_q, w_k, w_v = (draw(size=(4, 6)) * 1e-3 for _ in range(3))
@@ -65,7 +68,7 @@ def test_a_spreadsheet_s_other_ways_to_write_it_are_read() -> None:
 GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("content", "said"),
     [
         (b"\xff\xfe\x00X", "no CSV in UTF-8"),
@@ -110,9 +113,7 @@ def test_the_good_file_is_good() -> None:
     assert read(GOOD.replace("2", str(LARGEST)).encode()).x[1, 0] == LARGEST
 
 
-@pytest.mark.parametrize(
-    "word", ["?", "abc", "A" * 5000, base64.urlsafe_b64encode(b"plain").decode(), "é", pack(example())[:99]]
-)
+@loop_over("word", ["?", "abc", "A" * 5000, base64.urlsafe_b64encode(b"plain").decode(), "é", pack(example())[:99]])
 def test_a_damaged_link_is_refused_in_one_sentence(word: str) -> None:
     with pytest.raises(UserError, match="are damaged"):
         unpack(word)
@@ -134,9 +135,28 @@ def test_the_largest_example_fits_into_a_link() -> None:
 
 
 def test_a_link_from_before_the_layer_was_there_is_read() -> None:
-    """It held four matrices: what is after them hands on what attention gives."""
+    """A link of an earlier version has four matrices; the layer after attention is then the identity."""
     old = "matrix,row,1,2\r\nX,a,1,0\r\nX,b,0,1e-05\r\n" + "".join(
         f"{name},{row},{row},0.5\r\n" for name in ("W_Q", "W_K", "W_V") for row in (1, 2)
     )
     small = unpack(base64.urlsafe_b64encode(zlib.compress(old.encode(), 9)).decode().rstrip("="))
     assert small == attention_example(("a", "b"), np.array([[1, 0], [0, 1e-5]]), *[np.array([[1, 0.5], [2, 0.5]])] * 3)
+
+
+@loop_over(
+    ("content", "said"),
+    [
+        (b"\xff\xfe", "该文件不是 UTF-8 编码的 CSV"),
+        (b"Z,a,1", "第 1 行的矩阵名是 'Z'"),
+        (b"X,,1", "第 1 行（X）的第二格需要一个"),
+        (b"X,a,two", "第 1 行：“two”不是数字"),
+        (b"X,a,1", "缺少 W_Q"),
+        (b"X,a,1\nX,b,1,2", "X 各行长短不一"),
+        (b"X,a,1\nW_Q,1,1\nW_K,1,1\nW_V,1,1", "X 是 1 × 1"),
+    ],
+)
+def test_a_file_is_refused_in_chinese(content: bytes, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read(content)
+    with use_language("zh"):
+        assert translate(refused.value.message).startswith(said)

@@ -1,4 +1,4 @@
-"""The steps as matrices: each sheet holds the numbers of its formula, and what is written of a cell is true."""
+"""The steps of attention as matrices: values, formulas and the explanation of each cell."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from attention.toy_example import ToyAttention, ToyExample, ToyRules, attend, compute_example
+from i18n import translate, use_language
+from tests.support.cases import loop_over
 from ui.pages.by_hand import attention_matrices
-from ui.pages.by_hand.example import example_of, resize
+from ui.pages.by_hand.example import apply_table_edits, example_of, resize
 from ui.pages.by_hand.figures import figure
 from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
 from ui.pages.by_hand.learn import gradient, what_is_left
@@ -19,8 +21,8 @@ from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
 from ui.pages.by_hand.tutorial_values import describe_nearest, scaled_versions
 from viz.components.matrices.matrices import MatrixSpec
 
-SMALL = resize(example_of("tutorial"), 3, 4, 4)  # three tokens, four columns
-SENTENCE = example_of("sentence")  # four tokens, three columns, width four, five words
+SMALL = resize(example_of("tutorial"), 3, 4, 4)  # SMALL has three tokens and four columns.
+SENTENCE = example_of("sentence")  # SENTENCE has four tokens, three columns, width four and five words.
 
 
 def worked(heads: int = 2, causal: bool = False) -> ToyAttention:
@@ -32,7 +34,7 @@ def way(**rules: bool) -> ToyExample:
 
 
 def every(found: ToyExample, head: int, scaled: bool) -> list[MatrixStep]:
-    """All the steps of the page."""
+    """Return all the steps of the page."""
     compared = attention_matrices.compare(SENTENCE, found.worked, head, (2, 1), scaled)
     before = [*attention_matrices.enter(SENTENCE, found), *attention_matrices.project(SENTENCE, found, head), *compared]
     mixed = [
@@ -103,21 +105,20 @@ def test_what_comes_out_is_the_values_mixed() -> None:
 
 
 def counted_out(text: str) -> float:
-    """What a written sum makes, by Python's own arithmetic."""
+    """Return the value of a written formula, evaluated by Python."""
     plain = re.sub(r"√([0-9]+)", r"√(\1)", text)
     for sign, other in (("×", "*"), ("−", "-"), ("√", "sqrt"), ("e^(", "exp("), ("10000^", "10000**")):
         plain = plain.replace(sign, other)
     assert re.fullmatch(r"[a-z0-9+*/(),. -]+", plain), text
     functions = {name: getattr(math, name) for name in ("sqrt", "exp", "sin", "cos")}
-    return float(eval(plain, {"__builtins__": {}, "max": max, **functions}))  # of our own writing, checked above
+    # The pattern above admits only arithmetic.
+    return float(eval(plain, {"__builtins__": {}, "max": max, **functions}))
 
 
-@pytest.mark.parametrize("head", [0, 1])
-@pytest.mark.parametrize(
-    "rules", [{}, {"positions": True}, {"layer": False}, {"causal": True, "positions": True}, {"scaled": False}]
-)
+@loop_over("head", [0, 1])
+@loop_over("rules", [{}, {"positions": True}, {"layer": False}, {"causal": True, "positions": True}, {"scaled": False}])
 def test_every_cells_sum_makes_its_number(rules: dict[str, bool], head: int) -> None:
-    """Two decimals are written, so that a sum is as right as they are."""
+    """Formulas have two decimals, which bounds their accuracy."""
     steps = every(way(**rules), head, rules.get("scaled", True))
     assert len({step.key for step in steps}) == len(steps)
     for step in steps:
@@ -144,7 +145,7 @@ def test_a_sum_is_written_out() -> None:
     assert sum_of(attention_matrices.enter(SENTENCE, way())[0], 0, 0) == "X, “the” and “1”: 0.20, as it was typed."
 
 
-@pytest.mark.parametrize("name", ["", "q", "q-9-0", "q-0-4", "z-0-0", "<b>-0-0", "q-0-0-0", "q-10-0"])
+@loop_over("name", ["", "q", "q-9-0", "q-0-4", "z-0-0", "<b>-0-0", "q-0-0-0", "q-10-0"])
 def test_a_link_to_no_cell_opens_none(name: str) -> None:
     assert cell_of(name, attention_matrices.project(SENTENCE, way(), 0)) is None
 
@@ -196,7 +197,7 @@ def test_what_is_printed_stands_beside_both_that_are_true() -> None:
 
 
 def test_with_four_heads_of_one_column_each_stands_beside_what_is_printed() -> None:
-    """d_k = 1 at width four."""
+    """Four heads at width four have d_k = 1."""
     small = example_of("tutorial")
     four = attend(small.x, small.w_q, small.w_k, small.w_v, 4)
     given = np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.1, 0.4, 0.3]])
@@ -220,3 +221,28 @@ def test_larger_scores_leave_less_of_the_gradient_and_the_masked_ones_have_none(
         f"{traces[0]:.3f} with scores over √2, {traces[1]:.3f} with scores as they are, {traces[2]:.3f} with scores "
         "as they are, times 8."
     )
+
+
+def test_the_matrices_are_named_in_chinese() -> None:
+    small = example_of("sentence")
+    found = compute_example(small, ToyRules(heads=2, causal=True, positions=True))
+    with use_language("zh"):
+        steps = [*attention_matrices.enter(small, found), *attention_matrices.project(small, found, 1)]
+        steps += attention_matrices.compare(small, found.worked, 1, (2, 1), True) + attention_matrices.mix(
+            small, found.worked, 1, 2
+        )
+        steps += mix_heads(small, found) + residual_steps(small, found) + next_word_steps(small, found)
+        steps += gradient(small, found.worked, 1, 2)
+        notes = {step.key: step.sheet.note for step in steps}
+        assert sum_of(steps[0], 0, 0) == "X，“the”与“1”：0.20，按输入原样。"
+    assert notes["q"] == "4 个词元 × 4：每个词元要找什么；框出的是头 2 的列"
+    assert notes["dot"] == "头 2：每个查询与每个键的点积"
+    assert [note for note in notes.values() if not any("\u4e00" <= letter <= "\u9fff" for letter in note)] == []
+
+
+def test_what_cannot_be_read_and_what_has_no_name_yet() -> None:
+    small = example_of("lookup")
+    problems = apply_table_edits(small, {"x": {0: {"2": "two"}}})[1]
+    with use_language("zh"):
+        assert translate(problems[0]).startswith("X，第 1 行，第 2 列：“two”不是数字")
+        assert resize(small, 4, 3, 3).tokens[-1] == "词元 4"

@@ -1,4 +1,4 @@
-"""Damaged links of the page By hand open its example."""
+"""Links to the page "By hand"; damaged links open its example."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.asking import asked, notes, says
+from tests.support.cases import loop_over
 from ui.pages.by_hand.as_csv import pack
 from ui.pages.by_hand.example import example_of
 
@@ -16,7 +17,8 @@ EVEN = "“je” gives “ai” 0.29 of its attention"
 FIRST = "Head 1: “it” gives “cat” 0.92 of its attention"
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("query", "said"),
     [
         ({}, FIRST),
@@ -61,7 +63,7 @@ def test_heads_share_the_columns() -> None:
 
 
 def test_a_choice_names_its_preset() -> None:
-    """So that a link means the same whichever preset comes first."""
+    """A link states its preset, so that a new default preset does not change the view."""
     page = asked("by_hand")
     (causal,) = (box for box in page.checkbox if box.label == "Causal mask")
     causal.check().run()

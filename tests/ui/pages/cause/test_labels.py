@@ -1,4 +1,4 @@
-"""A label watched on Cause: two labels' log-odds, of a text or of a word."""
+"""A label as the outcome on the Cause page: log-odds of two labels, for a text or a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links to the Cause page whose edits cannot be made."""
+"""Links to the Cause page with impossible edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A class asked without a browser: a teacher and two students, each in a session of their own."""
+"""A class without a browser: a teacher and two students in separate sessions."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from ui.run.fine_tuning import NOBODY, hash_cookie
 
 @pytest.fixture(autouse=True)
 def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The classes of this test alone."""
+    """Replace the store of classes by an empty store."""
     made = Store(tmp_path / "rooms.sqlite")
     monkeypatch.setattr(classes, "_store", lambda _file: made)
 
 
 def opened() -> tuple[AppTest, str]:
-    """A teacher's page, and the code of the room."""
+    """Return a teacher's page and the code of its room."""
     desk = asked("classroom")
     press(desk, "Open a room")
     return desk, desk.metric[0].value
 
 
 def joined(code: str, name: str = "", page: str = "by_hand") -> AppTest:
-    """A student's page."""
+    """Return a student's page after joining the room."""
     seat = asked("classroom")
     seat.text_input(key="classroom_code").input(code)
     seat.text_input(key="classroom_name").input(name)
@@ -118,7 +118,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
         assert f"Your answer: {said}" in notes(seat)
     desk.run()
     assert any("2 of 2 have answered" in said for said in notes(desk))
-    assert popover_of(desk, "classroom_reveal") == "Show the answers"  # which asks before it shows
+    assert popover_of(desk, "classroom_reveal") == "Show the answers"  # The popover asks for confirmation.
     assert not classes.store().student_view(code, identity(anna)).revealed
     press(desk, "Show the answers to everybody")
     anna.run()
@@ -152,12 +152,12 @@ def _teachers(desk: AppTest) -> Iterator[str]:
 
 
 def identity(page: AppTest) -> str:
-    """Who sits at a page."""
+    """Return the hashed visitor id of a page."""
     return hash_cookie(page.session_state[NOBODY])
 
 
 def popover_of(page: AppTest, button: str) -> str:
-    """The label of the popover that holds the button of that key; "" if none does."""
+    """Return the label of the popover that contains the button of that key, or "" if none does."""
     found = [one.proto.popover.label for one in page.get("popover") if any(b.key == button for b in one.button)]
     return found[0] if found else ""
 
@@ -211,7 +211,7 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
     desk, code = opened()
 
     def tab(cookie: str) -> AppTest:
-        """The first page of a tab in the browser that sends this cookie."""
+        """Return the first page of a new tab in the browser that sends this cookie."""
         page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
         page.session_state[NOBODY] = cookie
         return page.switch_page("../../pages/by_hand.py").run()

@@ -1,4 +1,4 @@
-"""What a teacher clicks reaches the class without a run of the teacher's page."""
+"""A teacher's clicks, which reach the class without a rerun of the teacher's page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("written")]
 
 @pytest.fixture(autouse=True)
 def rooms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The classes of this test alone."""
+    """Return an empty store of classes, in place of the app's store."""
     made = Store(tmp_path / "rooms.sqlite")
     monkeypatch.setattr(classes, "_store", lambda _file: made)
     return made
 
 
 def leading() -> tuple[AppTest, str]:
-    """A teacher who shows Explore, and the code of the room."""
+    """Return the page of a teacher who shows Explore, and the code of the room."""
     desk, code = opened()
     desk.toggle(key="classroom_leads").set_value(True).run()
     return go(desk, "explore"), code
@@ -39,12 +39,12 @@ def test_a_teacher_s_click_is_on_the_students_screens(
     seat = joined(code, page="explore")
     before = rooms.version(code)
     assert keep(clicks, desk, layer=1, head=2) == 204
-    assert rooms.version(code) != before  # which is what a student's page waits for
+    assert rooms.version(code) != before  # A student's page polls this version.
     shown = picture(seat.run())["selection"]
     assert (shown["layer"], shown["head"]) == (1, 2)
     after = rooms.version(code)
     follow(desk, written[-1])
-    desk.run()  # the teacher's own next run shows the class nothing else
+    desk.run()  # The teacher's next run does not change the class.
     assert rooms.version(code) == after
 
 
@@ -55,7 +55,7 @@ def test_a_student_s_click_is_a_student_s_own(clicks: TestClient, rooms: Store) 
     assert keep(clicks, seat, layer=1, head=2) == 204
     assert rooms.version(code) == before
     assert picture(desk.run())["selection"]["layer"] != 1
-    assert keep(clicks, desk, layer=5, head=3) == 204  # who follows is led on
+    assert keep(clicks, desk, layer=5, head=3) == 204  # The student still follows the teacher.
     assert picture(seat.run())["selection"]["layer"] == 5
 
 

@@ -1,4 +1,4 @@
-"""One row of two readings word by word: order, words of one reading only, and what is cut of a long text."""
+"""Comparison of two attention rows word by word: order, unmatched words, and cuts of long texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.run.services import ViewOptions
 
 
 def read(words: str, row: list[float]) -> Trace:
-    """A trace of whole words with one head, in which every word looks alike."""
+    """Return a trace of whole words with a single head whose rows are all equal."""
     pieces = tuple(words.split())
     numbers = tuple(range(len(pieces)))
     maps: FloatArray = np.tile(np.array(row, np.float32), (1, len(pieces), 1))

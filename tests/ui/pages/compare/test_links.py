@@ -1,4 +1,4 @@
-"""Links to the page Side by side: what it then says, beside numbers reckoned another way, and what it refuses."""
+"""Links to the page "Side by side": sentences compared with independent computations, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.asking import asked, notes, says, stands
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
 EXHAUSTED = "The very old animal didn't traverse the street because it was exhausted."
-IT, ANIMAL = 10, 2  # tokens
+IT, ANIMAL = 10, 2  # These are token positions.
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +23,14 @@ def backend() -> LocalBackend:
 
 
 def changed(left: Trace, right: Trace) -> np.ndarray:
-    """Every head's mean Jensen–Shannon divergence in bits by SciPy, for texts of the same tokens or as many."""
+    """Return each head's mean Jensen–Shannon divergence in bits, by SciPy.
+
+    Both texts have equally many tokens.
+    """
     return np.array(
         [
             [
-                np.mean(jensenshannon(left.weights(layer, head), right.weights(layer, head), axis=1) ** 2)
+                np.mean(jensenshannon(left.weights(layer, head), right.weights(layer, head), base=2, axis=1) ** 2)
                 for head in range(left.heads)
             ]
             for layer in range(left.layers)
@@ -60,12 +63,12 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     )
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (base, trained)]
     layer, head = most(changed(base, trained))
-    view = {"differs": "model", "beside": "headlight-bert", "layer": 3, "head": 1, "count": 1}
+    view = {"differs": "model", "beside": "headlight-bert", "layer": 3, "head": 1}
     page = asked("compare", **view)
-    says(page, f"In 4-2, “it” gives “animal” {weights[0]:.2f} in MiniLM and {weights[1]:.2f} in Headlight BERT.")
-    says(page, f"the most changed is {layer + 1}-{head + 1}")
+    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in MiniLM and {weights[1]:.2f} in Headlight BERT.")
+    says(page, f"the most changed is {layer}-{head}")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.2f} in 4-2 of MiniLM and {weights[1]:.2f} in 4-2 of Headlight BERT, the head most like it"
+    says(page, f"{weights[0]:.2f} in 3-1 of MiniLM and {weights[1]:.2f} in 3-1 of Headlight BERT, the head most like it"
          " on 60 sentences")  # fmt: skip
     stands(page)
 
@@ -99,7 +102,7 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     page = asked("compare", other=EXHAUSTED, layer=3, head=1)
     weights = tired.weights(3, 1)[IT, ANIMAL], other.weights(3, 1)[12, 4]
     says(page, f"“it” gives “animal” {weights[0]:.2f} in the first text and {weights[1]:.2f} in the second.")
-    shared = [at for at in range(16) if at not in (12, 13)]  # all but "too tired"
+    shared = [at for at in range(16) if at not in (12, 13)]  # These are all tokens except "too tired".
     lost = tired.weights(3, 1)[np.ix_(shared, [12, 13])].sum(axis=1).mean()
     says(page, f"gives the others, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.2f} of its attention")
     says(asked("compare", other=EXHAUSTED, focus=12), "“too” is")

@@ -1,4 +1,4 @@
-"""A set of pairs on the page Side by side: the model's own numbers, files of pairs, and what is said instead."""
+"""Sets of pairs on the page "Side by side": numbers of the model, files, and messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = "a,b,kind\n"
 
 
 def brought(content: str | bytes, **query: object) -> AppTest:
-    """The page with a file of pairs."""
+    """Return the page after the upload of a file of pairs."""
     page = asked("compare", show="set", bring="file", **query)
     data = content.encode() if isinstance(content, str) else content
     return page.file_uploader(key="compare_file").set_value(("pairs.csv", data, "text/csv")).run()
@@ -33,7 +33,7 @@ def bits(one: str, other: str) -> np.ndarray:
 
 
 def told(page: AppTest) -> list[str]:
-    """What the set says of all heads and of one."""
+    """Return the notes of the set about all heads and about a single head."""
     return [sentence for sentence in notes(page) if "heads" in sentence or sentence.startswith("Head ")]
 
 

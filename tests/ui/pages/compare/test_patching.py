@@ -1,4 +1,4 @@
-"""What carries the difference: what is followed, which places go beyond chance, and what is said of it."""
+"""Activation patching between two texts: the outcome, places beyond chance, and the sentences."""
 
 from __future__ import annotations
 
@@ -79,13 +79,14 @@ def test_what_is_not_known_yet_is_not_said() -> None:
 def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:
     found = exceeds_band(HEADS, np.array([0.2, 0.3], np.float32))
     np.testing.assert_array_equal(found, np.zeros((2, 3), bool))
-    assert exceeds_band(-HEADS, np.array([0.2, 0.3], np.float32))[0].tolist() == [False, True, False]  # towards only
+    # Only effects towards the donor count.
+    assert exceeds_band(-HEADS, np.array([0.2, 0.3], np.float32))[0].tolist() == [False, True, False]
     assert not exceeds_band(HEADS, np.full(2, np.nan, np.float32)).any()
 
 
 def test_random_heads_are_as_many_as_the_range_says() -> None:
     chance = np.random.default_rng(0)
-    sizes = chance.lognormal(-4, 0.8, (6, 12, 1))  # heads differ in how far a change of theirs goes
+    sizes = chance.lognormal(-4, 0.8, (6, 12, 1))  # Heads differ in the scale of their effects.
     many, means, outside = [], [], 0
     for _ in range(400):
         drawn = (sizes * chance.normal(size=(6, 12, 5))).astype(np.float32)
@@ -138,7 +139,7 @@ def test_the_hidden_word_is_one_that_both_texts_have(
     assert (text[slice(*found[0][1:])], other[slice(*found[1][1:])]) == words
 
 
-# -- on the page
+# -- Page
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The famous question answered with the numbers of the model, whatever is compared."""
+"""The example question, answered with the numbers of the model, for both measures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def at(view: View, word: str) -> int:
 
 
 def usual(view: View, source: int, key: int) -> FloatArray:
-    """What the other words give a key in every head, weight by weight, (layer, head)."""
+    """Return the mean weight of the other words to ``key``, shape (layer, head), float32."""
     others = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
     maps = [
         [view.weights(layer, head)[others, key].mean() for head in range(view.heads)] for layer in range(view.layers)
@@ -41,7 +41,7 @@ def usual(view: View, source: int, key: int) -> FloatArray:
 
 
 def strengths(view: View, words: list[int], by: str) -> FloatArray:
-    """What the page compares, (candidate, layer, head)."""
+    """Return the strengths that the page compares, shape (candidate, layer, head)."""
     found = links(view, words[0], words[1:])
     if by == "weight":
         return found

@@ -1,4 +1,4 @@
-"""What the Find page cannot be asked, and what it then says."""
+"""Unsupported queries of the Find page, and their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library of ready questions: every one can be asked; files of one's own are read safely."""
+"""The library of ready questions, and safe reading of the reader's own files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 from attention.comparison import by_words
 from attention.view import View
 from inference import LocalBackend, TraceRequest
+from tests.support.asking import asked
+from tests.support.cases import loop_over
 from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of
 
 ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
@@ -23,7 +25,8 @@ def words(view: View) -> list[str]:
     return [cell.text.lower() for cell in view.keys if not cell.special]
 
 
-@pytest.mark.parametrize("probe", ENGLISH, ids=[probe.name for probe in ENGLISH])
+@pytest.mark.slow
+@loop_over("probe", ENGLISH, ids=[probe.name for probe in ENGLISH])
 def test_every_question_has_its_words_in_every_text(probe: Probe, backend: LocalBackend) -> None:
     texts = (probe.text, probe.other, *probe.neutral)
     first, *others = (
@@ -54,7 +57,7 @@ def test_what_is_saved_is_read_back() -> None:
 GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("data", "sentence"),
     [
         (b"\xff\xfe\x00", "not JSON"),
@@ -77,3 +80,10 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
 def test_a_file_that_is_none_is_refused_in_a_sentence(data: bytes, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         parse_probes(data)
+
+
+@pytest.mark.slow
+def test_a_ready_question_is_told_and_one_s_own_is_not() -> None:
+    page = asked("find", lang="zh")
+    options = page.selectbox(key="probe").options
+    assert "代词 · it：tired 还是 wide" in options

@@ -1,4 +1,4 @@
-"""Every decoder architecture on the Generate page: it writes, it says what it looked at, its heads are drawn."""
+"""The Generate page with every decoder architecture: generation, attention notes and maps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = "The cat sat on the mat, and the dog"
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a model is put into by each test."""
+    """Return the folder into which each test saves a model."""
     return tmp_path_factory.mktemp("families")
 
 

@@ -1,4 +1,4 @@
-"""Odd links of the Generate page are answered in a sentence."""
+"""Invalid links to the Generate page, and their messages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from inference.files import packages
 from inference.files.embedded import SMOLLM
 from inference.files.packages import MAKE
 from tests.support.asking import allowed, asked, notes, press, says, stands
+from tests.support.cases import loop_over
 from tests.support.tinymodels import save
 
 TEXT = "The cat sat on the mat, and the dog"
@@ -24,14 +25,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(folder)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("query", "said"),
     [
         ({"text": " "}, "The text is empty"),
         ({"text": "a " * 90}, "reads at most 48"),
         ({"written": "1.x", "of": "0"}, "cannot be read; the prompt alone is shown"),
         ({"written": "301.300", "of": "deadbeef"}, "follow another text or model; they are left out"),
-        ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),  # asked, not taken for an encoder
+        # The model is looked up instead of being treated as an encoder.
+        ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),
         ({"show": "<b>"}, "“show” is unknown"),
         ({"at": "9999999"}, "comes first"),
         ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),

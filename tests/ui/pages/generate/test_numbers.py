@@ -1,4 +1,4 @@
-"""Every number on the Generate page is the backend's, and what is written is what the model would write."""
+"""Numbers on the Generate page, compared with the backend and with the model's own generation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT = "The cat sat on the mat, and the dog"
 
 
 class Writers:
-    """Two decoders, and the backend that the pages ask."""
+    """Tiny decoders and the backend that the pages use."""
 
     def __init__(self, root: Path, backend: LocalBackend) -> None:
         self.root, self.backend = root, backend
@@ -60,7 +60,7 @@ def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
 
 
 def path_of(page: AppTest) -> tuple[int, ...]:
-    """The written tokens in the address."""
+    """Return the generated tokens in the address."""
     return tuple(int(token) for token in address(page).get("written", "").split(".") if token)
 
 
@@ -70,7 +70,7 @@ def enabled(page: AppTest, label: str) -> bool:
 
 
 def unfold(page: AppTest, key: str) -> None:
-    """Opens what is computed when it is unfolded."""
+    """Expand a section whose content is computed on demand."""
     page.session_state[key] = True
     page.run()
 
@@ -155,7 +155,7 @@ def test_each_layer_would_write_its_own(writers: Writers, saved: Saved) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_the_maps_are_those_of_one_pass(writers: Writers, name: str) -> None:
-    # A text of its own: answers are kept, and one to a question asked alone elsewhere was read anew.
+    # A distinct text avoids cached answers of other tests, which come from separate passes.
     page = writers.opened(name, show="looks", more=4, text=f"{TEXT} and slept")
     press(page, "Write more")
     assert len(path_of(page)) == 4

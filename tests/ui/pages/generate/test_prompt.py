@@ -1,8 +1,9 @@
-"""The Generate page without a browser: what is read, what a link means, and what each sentence says."""
+"""Logic of the Generate page without a browser: prompts, links and sentences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 from attention.tokens import TokenRow
 from inference.errors import UserError
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
+from tests.support.asking import allowed, asked, text_of
+from tests.support.cases import loop_over
+from tests.support.tinymodels import save
 from ui.pages.generate.history import WrittenToken, nodes_of
 from ui.pages.generate.next_token import summary as next_summary
 from ui.pages.generate.options import GenerateOptions
@@ -36,7 +40,8 @@ def candidate(token: int, piece: str, probability: float) -> NextCandidate:
     return NextCandidate(token, piece, piece, probability, 1, probability, False)
 
 
-LOOKS = np.array([[[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.125, 0.375]]], np.float32)  # 1 layer, 2 heads, 4 keys
+# The shape is (1 layer, 2 heads, 4 keys).
+LOOKS = np.array([[[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.125, 0.375]]], np.float32)
 STEP = DecodingStep(
     row=row("a", "b", "c", "d"),
     source=None,
@@ -59,7 +64,7 @@ STEP = DecodingStep(
 def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whole() -> None:
     for example in EXAMPLES:
         found = prompt_of(ViewState(text=example["text"], pair=example.get("pair", "")), GenerateOptions())
-        if " " not in example["text"]:  # written without spaces
+        if " " not in example["text"]:  # The language has no spaces between words.
             assert found == Prompt(example["text"])
             continue
         assert found.whole == example["text"]
@@ -80,7 +85,7 @@ def test_a_path_goes_through_a_link_unchanged(path: tuple[int, ...]) -> None:
     assert read_path(write_path(path)) == path
 
 
-@pytest.mark.parametrize("raw", ["x", "1.", ".1", "1..2", "12345678", "-1", "1,2", "١", "1.2\n", "0." * 5000 + "0"])
+@loop_over("raw", ["x", "1.", ".1", "1..2", "12345678", "-1", "1,2", "١", "1.2\n", "0." * 5000 + "0"])
 def test_a_damaged_path_is_known(raw: str) -> None:
     assert read_path(raw) is None
 
@@ -115,7 +120,7 @@ def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
     assert [node.id for node in nodes] == ["", "5", "6", "5.7", "5.7.1"]
     assert [node.kind for node in nodes] == ["kept", "kept", "other", "kept", "other"]
     assert [node.value for node in nodes] == [None, 0.5, 0.25, None, 0.125]
-    payload(nodes, "", "5.7", True, "", {})  # raises where it is no tree
+    payload(nodes, "", "5.7", True, "", {})  # payload raises if the nodes form no tree.
 
 
 def seen(**changes: Any) -> StepAttention:
@@ -187,3 +192,22 @@ def test_what_the_comparison_found() -> None:
         "whole text is 3e-07; there, tokens that came later get 0 at most."
     )
     assert "nothing to compare" in law_summary(0, 0, 0, 0, 3)
+
+
+TEXT = "The cat sat on the mat, and the dog"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("writers")
+    folder = save(root / "gpt2", "gpt2")
+    with allowed(root):
+        yield str(folder)
+
+
+@pytest.mark.slow
+def test_a_ready_prompt_is_named_in_chinese_and_read_in_english(model: str) -> None:
+    page = asked("generate", model=model, text=TEXT, lang="zh")
+    page.selectbox(key="generate_prompt").select("一个列表").run()
+    assert text_of(page) == "Monday, Tuesday, Wednesday,"
+    assert not page.exception

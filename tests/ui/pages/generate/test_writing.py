@@ -1,4 +1,4 @@
-"""Clicks that come before the page shows what the last one wrote: the address, not the page, says where to go on."""
+"""Clicks before a page shows the result of the previous click; generation continues from the address."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from ui.pages.generate import writing
 from ui.pages.generate.prompt import mark_of, write_path
 from ui.pages.generate.writing import JOB, WritingJob
 
-DRAWN = NextToken(model="any", text="The animal", written=(5,))  # what the page shows
+DRAWN = NextToken(model="any", text="The animal", written=(5,))  # The page shows this state.
 
 
 @pytest.fixture

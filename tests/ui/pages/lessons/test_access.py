@@ -1,4 +1,4 @@
-"""A student of a class is not shown what its teacher should see."""
+"""Teacher-only content of lessons, hidden from students of a class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def room(rooms: Store) -> str:
 
 
 def attended(room: str, **query: str) -> AppTest:
-    """The page Lessons of somebody who sits in that room."""
+    """Return the Lessons page of a student in ``room``."""
     page = asked("classroom", lang=query.get("lang", "en"))
     with use_language(query.get("lang", "en")):
         page.text_input(key="classroom_code").input(room)

@@ -1,4 +1,4 @@
-"""The lessons that come along: whatever they say of a model is true of it, in both languages."""
+"""The bundled lessons: their claims about models hold, in both languages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
 from lessons.library import ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from ui.pages.by_hand.options import ByHandOptions
 from ui.pages.compare.options import CompareOptions
@@ -33,7 +34,7 @@ OPTIONS: dict[str, type[Any]] = {
     "translate": TranslateOptions,
 }
 STEPS = [(name, at) for name in ORDER for at in range(len(come_along()[name].steps))]
-RECKONED = ("dot", "softmax", "mix")  # whose numbers the reader reckons with
+RECKONED = ("dot", "softmax", "mix")  # The reader computes with the numbers of these checks.
 HEAD = re.compile(r"head (\d+)-(\d+)|头 (\d+)-(\d+)")
 HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -47,7 +48,7 @@ def asked(step: LessonStep) -> CheckContext:
 
 
 def texts(step: LessonStep) -> Iterator[LocalizedText]:
-    """All that a step says."""
+    """Yield all texts of a step."""
     yield from (step.title, step.text)
     if (question := step.question) is not None:
         yield from (question.ask, question.reveal, question.expected, *question.hints)
@@ -65,7 +66,7 @@ def both(said: LocalizedText) -> list[str]:
 
 
 def backed(step: LessonStep) -> set[float]:
-    """The numbers that are computed, or that the question gives to reckon with."""
+    """Return the numbers that the checks compute or that the question gives."""
     found: set[float] = set()
     calls = [claim.call for claim in step.claims]
     if step.question is not None and step.question.check is not None:
@@ -103,7 +104,7 @@ def test_no_number_of_a_model_is_said_that_is_not_computed(name: str, at: int) -
     by_hand = question is not None and question.check is not None and question.check.check in RECKONED
     for said in texts(step):
         for text in both(said):
-            plain = re.sub(r"\$[^$]*\$", "", text)  # formulas are reckoned in the step itself
+            plain = re.sub(r"\$[^$]*\$", "", text)  # Formulas are computed in the step itself.
             for number in re.findall(r"\d+\.\d+", plain):
                 digits = len(number.split(".")[1])
                 near = any(abs(float(number) - value) <= 0.5001 * 10**-digits for value in known)
@@ -132,7 +133,7 @@ def test_every_head_that_is_named_is_computed_or_looked_at(name: str) -> None:
                 assert (int(one or three), int(two or four)) in known, text
 
 
-@pytest.mark.parametrize(("name", "at"), STEPS)
+@loop_over(("name", "at"), STEPS)
 def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
     view = step_of(name, at).view
     if view is None:

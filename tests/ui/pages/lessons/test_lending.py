@@ -1,4 +1,4 @@
-"""A lesson shows its own texts; what the reader typed comes back when it is left."""
+"""Texts of a lesson, and restoration of the reader's own text after the lesson."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READS = next(at for at, step in enumerate(come_along()[NAME].steps) if step.view
 
 
 def opened() -> AppTest:
-    """A reader with an own text at a step that reads another one."""
+    """Return the page of a reader with a text of their own, at a step that reads another text."""
     page = asked("by_hand", text=OWN, layer=1, head=2)
     go(page, "lessons")
     page.button(key=f"begin_{NAME}").click().run()
@@ -56,7 +56,7 @@ def test_the_lesson_goes_on_where_it_was_with_its_own_text() -> None:
 @pytest.mark.slow
 def test_what_was_typed_last_is_kept_and_not_what_was_before() -> None:
     page = opened()
-    page.query_params["text"] = LATER  # as a link does, or the box of a page beside
+    page.query_params["text"] = LATER  # The change simulates a link or the text box of another page.
     page.run()
     go(page, "by_hand")
     assert text(page) == LATER
@@ -72,7 +72,7 @@ def test_an_address_of_another_step_leaves_the_own_choice() -> None:
     assert pointed is not None
     page.query_params.clear()
     for name, raw in {**dict(pointed.query), "lesson": NAME, "step": str(at), "layer": "2", "head": "4"}.items():
-        page.query_params[name] = raw  # as the browser's back button does
+        page.query_params[name] = raw  # The change simulates the browser's back button.
     page.run()
     assert (page.session_state[CHOICE].layer, page.session_state[CHOICE].head) == (2, 4)
     go(page, "by_hand")

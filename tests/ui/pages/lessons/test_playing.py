@@ -1,4 +1,4 @@
-"""Every lesson played to its end without a browser, in both languages, with wrong answers and with right ones."""
+"""All lessons completed without a browser, in both languages, with wrong and right answers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ WRONG: dict[str, Any] = {"number": 987.0, "word": "zzz", "head": (0, 0), "token"
 
 
 def pressed(page: AppTest, slot: str) -> None:
-    """The button of that key, whatever its language."""
+    """Press the button of that key, in any language."""
     (button,) = (button for button in page.button if button.key == slot)
     button.click().run()
 
 
 def answer(page: AppTest, slot: str, question: LessonQuestion, given: Any) -> None:
-    """Fills in the control of a question and checks."""
+    """Fill in the control of a question and check the answer."""
     if question.kind == "choice":
         page.radio(key=f"{slot}_choice").set_value(given)
     elif question.kind == "number":
@@ -62,12 +62,12 @@ def wrong(question: LessonQuestion, correct: Answer | None) -> Answer:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", ORDER)
 def test_a_lesson_is_played_to_its_end(name: str, language: str) -> None:
-    with use_language(language):  # AppTest reads the names of options outside of the page's run
+    with use_language(language):  # AppTest reads the names of options outside the page's run.
         play(name, language)
 
 
 def play(name: str, language: str) -> None:
-    """All steps, each answered wrongly, then with its hints, then rightly."""
+    """Complete all steps with a wrong answer, then the hints, then the right answer."""
     yes, not_yet, kept = (
         _("Right."),
         _("Not yet. Look again, take a hint, or see the answer."),

@@ -1,4 +1,4 @@
-"""Quantities that the lessons state in words, such as "half" or "nearly all": each is computed from the model here."""
+"""Verbal quantities of the lessons, such as "half" or "nearly all", compared with the model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = re.compile(
 )
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
-TEACHER = -1  # the teacher's page, as a step
+TEACHER = -1  # TEACHER is the step index of the teacher's page.
 
 
 def number(name: str, at: int, check: str, **given: object) -> float:
@@ -43,7 +43,7 @@ def turning() -> float:
 
 
 def is_clearest() -> bool:
-    """Whether 4-0 is the turning head whose two preferences differ most."""
+    """Return True if 4-0 is the head that switches between the two texts with the largest margin."""
     maps = []
     for text in (TIRED, WIDE):
         view = asked(step_of("it_and_animal", 5)).reads({"text": text}).view()
@@ -58,14 +58,14 @@ def is_clearest() -> bool:
 
 
 def largest_undivided() -> float:
-    """The mean of the largest weight of each row of all heads, with scores that are not divided."""
+    """Return the mean of each row's largest weight over all heads, for unscaled scores."""
     trace = asked(step_of("attention", 5)).trace()
     records = [change_softmax_rules(record, scale=1.0) for record in trace.records() if isinstance(record, Record)]
     return float(np.mean([record.weights(head).max(-1) for record in records for head in range(record.heads)]))
 
 
 def before() -> float:
-    """The smallest weight that a word of the text gives to the token before it in 0-2."""
+    """Return the smallest weight of a word to its previous token in head 0-2."""
     view = asked(step_of("order", 3)).view()
     weights = view.trace.weights(0, 2)
     return min(float(weights[at, at - 1]) for at in range(1, len(view.keys) - 1))
@@ -106,9 +106,9 @@ COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
     ("translation", 4, "none at all"): lambda: number("translation", 4, "most_to_later") == 0,
 }  # fmt: skip
 OF_NO_MODEL = {
-    ("it_and_animal", 1, "half"),  # that a coin gives
-    ("it_and_animal", 4, "half"),  # "half true"
-    ("it_and_animal", 8, "as much as"),  # "worth as much as"
+    ("it_and_animal", 1, "half"),  # "half" refers to a coin.
+    ("it_and_animal", 4, "half"),  # "half" is part of "half true".
+    ("it_and_animal", 8, "as much as"),  # "as much as" is part of "worth as much as".
 }
 
 
@@ -116,7 +116,7 @@ def _usual() -> float:
     return number("it_and_animal", 3, "usual", layer=5, head=11, word="it", to="animal")
 
 
-COUNTS: dict[str, Callable[[], set[int]]] = {  # of things that the lessons count, in the models and their texts
+COUNTS: dict[str, Callable[[], set[int]]] = {  # The lessons count these things in models and texts.
     "heads": lambda: {_sizes(TIRED)[0] * _sizes(TIRED)[1], _sizes(TIRED)[1]},
     "layers": lambda: {_sizes(TIRED)[0]},
     "tokens": lambda: {_sizes(TIRED)[2], int(number("order", 5, "positions"))},
@@ -126,7 +126,7 @@ COUNTS: dict[str, Callable[[], set[int]]] = {  # of things that the lessons coun
 
 
 def _sizes(text: str) -> tuple[int, int, int, int]:
-    """Layers, heads, tokens, and the width of a query."""
+    """Return the numbers of layers, heads and tokens, and the width of a query."""
     trace = asked(step_of("attention", 5)).reads({"text": text}).trace()
     return trace.layers, trace.heads, len(trace.source), trace.query(0, 0).shape[1]
 

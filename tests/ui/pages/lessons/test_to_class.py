@@ -1,4 +1,4 @@
-"""A lesson's question goes to a class with what the model answers."""
+"""Questions of a lesson sent to a class, with the computed answer of the model."""
 
 from __future__ import annotations
 

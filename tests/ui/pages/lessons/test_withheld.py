@@ -1,4 +1,4 @@
-"""No question of a lesson that comes along has its answer on the page before the reader has answered."""
+"""Answers of bundled lessons, absent from the page before the reader answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def step_of(name: str, at: int) -> LessonStep:
 
 
 def right(step: LessonStep) -> CheckedAnswer | None:
-    """The computed answer; None where the lesson's file says it."""
+    """Return the computed answer, or None if the lesson's file states it."""
     question = step.question
     assert question is not None
     return truth(question.check, reading(step)) if question.check is not None else None
@@ -42,13 +42,13 @@ def reading(step: LessonStep) -> CheckContext:
 
 
 def maps(page: AppTest) -> dict[str, Any] | None:
-    """What the microscope is given; None where there is none."""
+    """Return the data of the attention component, or None if the page has none."""
     names = [part.proto.component_name for part in page.get("bidi_component")]
     return picture(page) if any(name in MAPS for name in names) else None
 
 
 def said(page: AppTest) -> str:
-    """All that the page says, the question's own choices left out."""
+    """Return all texts of the page except the question's own choices."""
     texts = [one.value for kind in (page.markdown, page.caption, page.title, page.subheader) for one in kind]
     return "\n".join([*texts, *notes(page), *notes(page, "refusal")])
 

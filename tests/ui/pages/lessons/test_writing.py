@@ -1,4 +1,4 @@
-"""A lesson of one's own: written, faulty, hostile, shared by link, and played."""
+"""Lessons of the reader's own: editing, errors, hostile text, links and playing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page says of a blank: the word that stood there is named as a whole, and scored as one."""
+"""Notes about a blank: the hidden word is named and scored as a whole."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_words_and_parts_of_one_piece_are_named_as_before(backend: LocalBackend,
 
 
 def test_one_blank_may_hide_two_pieces(backend: LocalBackend, root: Path) -> None:
-    """A space is a piece of its own before a letter that no piece joins to it; it has no place and stays visible."""
+    """A space can be a separate token before a letter; the space has no offset and stays visible."""
     sentence = said(backend, root, 0, (0, 3, 4), text="We z it.", name="RoBERTa")
     assert "The blank hides “z”: its 2 pieces together have " in sentence
 
@@ -76,7 +76,7 @@ def test_a_word_outside_the_vocabulary_is_said_to_have_no_score(backend: LocalBa
 def test_the_models_own_mask_token_is_a_blank_and_nothing_else_is_hidden(
     backend: LocalBackend, root: Path, typed: str
 ) -> None:
-    """The page reads the text first, and is told how the answering model writes a blank."""
+    """The page reads the text first and receives the mask token of the answering model."""
     text = f"A {typed} sat on it."
     read = backend.predict(SurprisalRequest(model=str(root / "RoBERTa"), text=text, stop=0))
     assert read.mask == "<mask>"

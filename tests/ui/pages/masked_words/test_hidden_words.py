@@ -1,4 +1,4 @@
-"""The pages of the encoder's two heads take a second text, whatever kind of model is chosen in the sidebar."""
+"""Second texts on the pages of the encoder's two heads, for any model in the sidebar."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_second_text_can_be_typed_whichever_model_is_chosen(
         import streamlit as st
 
         boxes.append(data)
-        st.stop()  # what is below the box needs models
+        st.stop()  # The content below the box needs models.
 
     monkeypatch.setattr(composer, "mount", mount)
     monkeypatch.setattr(fine_tuning, "cards", lambda *_picked: CARDS)

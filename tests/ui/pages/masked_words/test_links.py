@@ -1,4 +1,4 @@
-"""Odd links of the Masked words page are answered in a sentence."""
+"""Invalid links to the "Masked words" page, and their messages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.asking import allowed, asked, says, stands
+from tests.support.cases import loop_over
 from tests.support.predictors import BARE
 from tests.support.tinyheads import save
 
@@ -21,7 +22,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(folder)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("query", "said"),
     [
         ({"text": "[MASK] " * 30}, "30 pieces are hidden; at most 20"),

@@ -1,4 +1,4 @@
-"""Every number on the Masked words page is the backend's, in each of its views."""
+"""Numbers on the "Masked words" page, compared with the backend in each view."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STREET = (0, 22, 28)
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, LocalBackend]]:
-    """A model with the head, and the backend that the pages ask."""
+    """Yield the path of a model with the masked-language head, and the backend that the pages use."""
     root = tmp_path_factory.mktemp("predictors")
     folder = save(root / "tiny-bert", "BERT", head=2)
     with allowed(root) as backend:
@@ -56,7 +56,7 @@ def opened(model: str, **query: object) -> AppTest:
 
 
 def typed(page: AppTest, **texts: str) -> None:
-    """What is typed into the boxes of these names, read at once."""
+    """Fill in the text boxes of these labels and rerun the page."""
     for label, text in texts.items():
         (box,) = (box for box in page.text_input if box.label == label.replace("_", " "))
         box.set_value(text)
@@ -90,7 +90,7 @@ def test_a_word_of_several_pieces_is_one_word(model: str, backend: LocalBackend,
 
 
 def test_layer_by_layer(model: str, backend: LocalBackend, saved: Saved) -> None:
-    """What each layer would guess."""
+    """Logit-lens predictions of each layer."""
     page = opened(model, show="layers")
     assert page.get("plotly_chart")
     names, *rows = table(saved(page, "Save as CSV"))
@@ -103,7 +103,7 @@ def test_layer_by_layer(model: str, backend: LocalBackend, saved: Saved) -> None
 
 @pytest.mark.slow
 def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> None:
-    """What leaving a word out changes, and what its gradient adds up to."""
+    """Occlusion and integrated gradients of each word."""
     page = opened(model, show="words")
     _, *rows = table(saved(page, "Save as CSV"))
     given: dict[str, Any] = {"model": model, "text": TEXT, "hidden": (STREET,)}

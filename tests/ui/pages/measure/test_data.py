@@ -1,4 +1,4 @@
-"""Files on the page Measure: a guessed encoding is stated and can be changed."""
+"""Uploaded files on the Measure page: a guessed encoding is stated and can be changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page says where both orders of a pair get the same verdict."""
+"""Notes of the "Next sentence" page if both orders of a pair have the same verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Odd links of the Next sentence page are answered in a sentence, and what a link leaves out is said."""
+"""Links to the "Next sentence" page: messages for invalid links and for omitted texts."""
 
 from __future__ import annotations
 

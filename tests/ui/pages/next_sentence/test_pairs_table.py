@@ -1,4 +1,4 @@
-"""The reader's own pairs as a file: any common CSV, and odd ones in a sentence."""
+"""The reader's own pairs as a file: common CSV dialects, and messages for invalid files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from inference import LocalBackend
-from inference.errors import UserError
+from i18n import translate, use_language
+from inference import LocalBackend, UserError
 from inference.files import embedded
 from inference.settings import Settings
 from inference.tasks.next_sentence import NextSentence
 from tests.support.asking import asked, notes
+from tests.support.cases import loop_over
 from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, complete_pairs, parse, summary
 
 
@@ -35,7 +36,7 @@ def test_commas_and_lines_inside_a_cell() -> None:
     assert parse(b'"One, and\ntwo.",b\n') == [("One, and\ntwo.", "b")]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("data", "said"),
     [
         (b"", "The file is empty"),
@@ -71,7 +72,7 @@ def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 def test_our_own_bert_tells_the_examples_apart() -> None:
-    """The first of each two follows, the second does not; a first look at the table should not mislead."""
+    """The first example of each two follows and the second does not, so the first table is not misleading."""
     backend = LocalBackend(Settings(offline=True))
     questions = [NextSentence(model=embedded.BERT, text=first, pair=second) for first, second in STARTERS]
     assert [backend.predict(question).probability > 0.5 for question in questions] == [True, False] * 3
@@ -83,7 +84,7 @@ def test_lone_quotation_mark_loses_no_pairs() -> None:
         parse(b'g,h\n"c,d\ne,f\n')
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "data",
     [
         b'{"first": "A, one.", "second": "B two."}\n',
@@ -137,3 +138,18 @@ def test_an_encoding_can_be_picked() -> None:
     page.file_uploader(key="pairs_file").set_value(("new.csv", b"a,b\nA one.,B two.\n", "text/csv")).run()
     assert page.session_state["own_pairs"] == [("A one.", "B two.")]
     assert not page.exception
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (b"only one\n", "文件第 1 行没有两段文本"),
+        (b"first text,second text\n", "文件中没有文本对"),
+        (b"x,y\n" * (MOST + 1), f"文件有 {MOST + 1} 对"),
+    ],
+)
+def test_a_file_is_refused_in_chinese(file: bytes, said: str) -> None:
+    with pytest.raises(UserError) as refused, use_language("zh"):
+        parse(file)
+    with use_language("zh"):
+        assert said in translate(refused.value.message)

@@ -1,4 +1,4 @@
-"""The page Pictures without a part: heads, links and patches removed, what it changes, and every head in turn."""
+"""Ablation on the Pictures page: heads, edges and patches, their effects, and all heads in turn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def page_of(backend: LocalBackend, name: str = "registers", **options: object) -
 
 
 def address(page: AppTest, name: str) -> str:
-    """What the address says; Streamlit's test has what was read as a list, and what was written as a text."""
+    """Return a parameter of the address.
+
+    AppTest stores a list if the parameter was read and a string if it was written.
+    """
     found = page.query_params[name]
     return found if isinstance(found, str) else found[0]
 
@@ -117,7 +120,7 @@ def test_every_head_is_removed_in_turn_and_chance_beside_it(backend: LocalBacken
 
 
 def _plain(drawn: Any) -> Any:
-    """Numbers as plotly sends them: a list, or bytes with a shape."""
+    """Return the numbers of a plotly array, given as a list or as encoded bytes."""
     if not isinstance(drawn, dict):
         return drawn
     return np.frombuffer(base64.b64decode(drawn["bdata"]), drawn["dtype"])

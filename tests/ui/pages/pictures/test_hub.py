@@ -1,4 +1,4 @@
-"""Models of the hub on the page Pictures: offered, downloaded, looked into, and asked what they say."""
+"""Vision models of the hub on the Pictures page: listing, download, attention and outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 CLIP, VIT = "openai/clip-vit-base-patch32", "google/vit-base-patch16-224"
 NAMES = {0: "tabby", 1: "dog", 2: "<b>street</b>", 3: "none"}
-LONGEST = 60  # s that a download from this machine may take
+LONGEST = 60  # This is a time limit in seconds for a download from localhost.
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def backend(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def downloaded(name: str) -> AppTest:
-    """The page with a model of the list, once it has been offered and its files have come."""
+    """Return the Pictures page after the selection and download of a model."""
     page = asked("pictures")
     (box,) = (box for box in page.selectbox if box.label == "Model of pictures")
     box.select(name).run()

@@ -1,4 +1,4 @@
-"""The page Pictures without a browser: the sample, a picture that is brought, links, files, and what stays."""
+"""The Pictures page without a browser: sample, uploads, links, files and retention."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from inference.files.packages import MAKE
 from inference.pictures.sample_picture import sample
 from inference.task_heads import SEES, WHAT
 from tests.support.asking import allowed, asked, go, notes, press, says
+from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
 from ui.pages.pictures import models, reading, shown_picture
@@ -55,7 +56,7 @@ def model(backend: LocalBackend, name: str) -> str:
 
 
 def drawn(page: AppTest) -> dict[str, Any]:
-    """What the view is given to draw."""
+    """Return the data of the picture component."""
     assert not page.exception
     (part,) = (one.proto for one in page.get("bidi_component") if one.proto.component_name == "headlight_picture")
     data: dict[str, Any] = json.loads(part.json)
@@ -75,7 +76,7 @@ def bring(page: AppTest, content: bytes, name: str = "mine.png") -> AppTest:
 
 
 def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "at_hand", dict)  # as if the extra models were not installed
+    monkeypatch.setattr(models, "at_hand", dict)  # The empty dictionary simulates missing extra models.
     page = asked("pictures")
     data = drawn(page)
     assert data["base"].endswith(sample().id)
@@ -214,7 +215,7 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     assert drawn(page)["title"] == "A cat"
 
 
-@pytest.mark.parametrize("page", ["explore", "step_by_step", "positions", "vectors", "agreement", "bertviz_views"])
+@loop_over("page", ["explore", "step_by_step", "positions", "vectors", "agreement", "bertviz_views"])
 def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
     held = get_trace_store().add_picture_trace(picture_trace(id="file-held"))
     shown = asked(page, opened=held.id)

@@ -1,4 +1,4 @@
-"""The page Pictures: two regions, what heads are for, and what stands beside the picture."""
+"""Tools of the Pictures page: two regions, roles of heads, and comparisons."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Links of the page Positions: what they ask for is shown, with the model's and the formulas' numbers; odd ones are
-answered in a sentence."""
+"""Links to the Positions page: numbers of models and formulas, and messages for invalid links."""
 
 from __future__ import annotations
 

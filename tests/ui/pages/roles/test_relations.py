@@ -1,4 +1,4 @@
-"""The sentence about relations names heads by the held-out test alone, with the null of random weights."""
+"""The sentence about relations: heads by the held-out test, with the random-weights null."""
 
 from __future__ import annotations
 

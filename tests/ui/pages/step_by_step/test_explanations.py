@@ -1,4 +1,4 @@
-"""What is said is true for the wiring it is said of."""
+"""Explanations of a layer that match its architecture."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from attention.mask import Mask
 from attention.record import Record
 from attention.walkthrough import Norm, ProjectionParameters, Rotary, weigh
 from tests.attention.test_walkthrough import wiring
+from tests.support.asking import asked, notes
+from tests.support.cases import loop_over
 from tests.support.traces import numbers, record
 from ui.pages.step_by_step import explanations as explanations
 
@@ -44,7 +46,7 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
     assert r"e^{t} +" not in formula(record())
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("mask", "part", "words"),
     [
         (Mask(5, 5), "encoder", "in an encoder a token sees every token"),
@@ -120,3 +122,10 @@ def test_a_norm_s_formula_has_what_the_norm_has() -> None:
     assert explanations.norm_formula(Norm("layer", 1e-5, weight, weight)).endswith(r"\odot \gamma + \beta")
     assert explanations.norm_formula(Norm("layer", 1e-5, weight)).endswith(r"\odot \gamma")
     assert r"\gamma" not in explanations.norm_formula(Norm("rms", 1e-6))
+
+
+@pytest.mark.slow
+def test_a_weight_is_told_in_chinese() -> None:
+    page = asked("step_by_step", lang="zh", layer=3, head=1)
+    assert any("头 3-1" in note and "注意力" in note for note in notes(page))
+    assert "1 · 向量输入" in [title.value for title in page.subheader]

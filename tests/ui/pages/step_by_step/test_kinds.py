@@ -1,4 +1,4 @@
-"""Models of every kind on the page Step by step: each is explained as it is, with its own numbers."""
+"""The page "Step by step" with models of every kind, each with its own explanation and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row's numbers as a file."""
+"""The CSV file of an attention row."""
 
 import csv
 import io

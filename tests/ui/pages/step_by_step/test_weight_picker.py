@@ -1,4 +1,4 @@
-"""Which weight is meant, and which tokens are drawn around it."""
+"""The selected attention weight, and the window of tokens around it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.cases import loop_over
 from tests.support.traces import record, sentence_trace, translation_trace
 from ui.pages.step_by_step.weight_picker import chips, find, labels, strongest_key, window
 from ui.state.view_state import ViewState
@@ -57,7 +58,7 @@ def test_a_token_s_strongest_is_another_word() -> None:
     assert strongest_key(cross, "cross", 0, 0, 1) == 1 + int(weights[1:5].argmax()), "between [CLS] and [SEP]"
 
 
-@pytest.mark.parametrize(("length", "must"), [(1, 0), (5, 4), (8, 7), (30, 0), (30, 4), (30, 15), (30, 29)])
+@loop_over(("length", "must"), [(1, 0), (5, 4), (8, 7), (30, 0), (30, 4), (30, 15), (30, 29)])
 def test_a_window_holds_what_it_must(length: int, must: int) -> None:
     shown = window(length, 8, must, 0)
     assert {must, 0} <= set(shown.tolist())

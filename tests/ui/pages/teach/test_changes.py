@@ -1,4 +1,4 @@
-"""What changed in a taught model's heads, on the page: the sentences, the head that is picked, the film, the file."""
+"""Changes in a fine-tuned model's heads on the page: sentences, selected head, snapshots and file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ui.pages.teach.changes_results import load_changes
 
 
 def script(folder: str) -> None:
-    """The fragment on a page of its own; links lead to pages that are not there."""
+    """Draw the fragment on a page of its own, with links replaced by plain text."""
     from dataclasses import replace
     from pathlib import Path
 
@@ -46,7 +46,7 @@ def script(folder: str) -> None:
 
 @pytest.fixture
 def plain_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts back what the script replaces."""
+    """Restore ``st.page_link`` after a test, because the script replaces it."""
     import streamlit as st
 
     monkeypatch.setattr(st, "page_link", st.page_link)
@@ -68,7 +68,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     says(page, "1 of 6 heads")
     says(page, "chance (1-2); luck")
     says(page, "at most 5 of 100")
-    says(page, "Head 1-2: ")  # the one that is furthest beyond is looked at
+    says(page, "Head 1-2: ")  # The head furthest beyond chance is selected.
     says(page, "It goes")
     says(page, "[('beside', 'taught/")
     assert [box.label for box in page.selectbox] == ["Sentence"]
@@ -84,7 +84,7 @@ def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) ->
     says(page, "of [CLS]")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
-    page = shown(tmp_path, moved=77, example=9, frame=9)  # of another model
+    page = shown(tmp_path, moved=77, example=9, frame=9)  # The address belongs to another model.
     says(page, "Head 1-2: ")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3
@@ -101,7 +101,7 @@ def test_what_was_not_filmed_or_has_no_tagged_word_is_said_or_left_out(tmp_path:
 
 
 class Answering:
-    """A backend whose label loses a tenth of a logit for each head's number, or which tags nothing."""
+    """A backend whose label loses a tenth of a logit per head index, or that predicts no entity."""
 
     def predict(self, question: Any) -> Any:
         row = TokenRow(("hi",), (7,), (0,), (0,), ((0, 2),))

@@ -1,4 +1,4 @@
-"""A sentence of one's own, asked of a model that was taught in the app."""
+"""The reader's own sentence, classified by a model that was fine-tuned in the app."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST = "the animal was a cat"
 
 @contextmanager
 def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[str]:
-    """A training that has ended, by its id, with these lines about its test rows."""
+    """Yield the id of a finished training whose test predictions are ``rows``."""
     with taught_in(root):
         job = put(root, "done", kind=kind)
         folder = root / job.id / sources.MODEL

@@ -1,4 +1,4 @@
-"""The results of a taught model on the page: what is said of them, and what a reader can choose."""
+"""Results of a fine-tuned model on the page: sentences, figures, tables and choices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def script(folder: str) -> None:
 
 @pytest.fixture(autouse=True)
 def linked(monkeypatch: pytest.MonkeyPatch) -> list[ViewState]:
-    """What was linked to Explore: this page stands alone."""
+    """Return the list of views that the page links to Explore."""
     found: list[ViewState] = []
     monkeypatch.setattr(results_rows, "explore_link", lambda there, _what: found.append(there))
     return found
@@ -66,13 +66,13 @@ def asked(folder: Path, **query: object) -> AppTest:
 
 
 def strips(page: AppTest) -> list[Any]:
-    """The strips of the page, as they are given to the browser."""
+    """Return the data of all token strips on the page."""
     parts = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_strip"]
     return [json.loads(part.json) for part in parts]
 
 
 def changed(found: EvaluationResults, **scores: object) -> EvaluationResults:
-    """The same with other saved scores."""
+    """Return the results with other saved scores."""
     return replace(found, predictions=replace(found.predictions, scores={**found.predictions.scores, **scores}))
 
 

@@ -1,4 +1,4 @@
-"""A taught model as a file: whole, for whoever has its link, and a sentence where there is none."""
+"""Downloads of a fine-tuned model by its link, and messages for missing models."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from tests.support.cases import loop_over
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
 from training.jobs.job import Training
@@ -47,7 +48,7 @@ def test_a_model_is_saved_whole_under_its_title(client: TestClient, job: Trainin
             assert read.read(f"{name}/{file.name}") == file.read_bytes()
 
 
-@pytest.mark.parametrize("name", ["a" * 22, "x", "..", "%2e%2e", "%00", "a" * 5_000])
+@loop_over("name", ["a" * 22, "x", "..", "%2e%2e", "%00", "a" * 5_000])
 def test_what_is_not_there_is_told(client: TestClient, job: Training, name: str) -> None:
     assert job.id
     answer = client.get(f"{PREFIX}/{name}.zip")

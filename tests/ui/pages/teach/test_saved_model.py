@@ -1,4 +1,4 @@
-"""What a taught model's page offers: to everybody the model, to its teacher alone the way to remove it."""
+"""The page of a fine-tuned model: download for everybody, and removal for its owner only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def given(page: AppTest, job: Training, place: Path) -> None:
-    """The job is this session's from now on."""
+    """Make the page's session the owner of the job, and rerun the page."""
     owner = fine_tuning.hash_cookie(page.session_state[fine_tuning.NOBODY])
     write(Training(**{**vars(read(place / job.id)), "owner": owner}), place / job.id)
     page.run()

@@ -1,4 +1,4 @@
-"""A training that is looked at by its link: told as it stands, and only who began it can stop it or have it go on."""
+"""Progress of a training, visible to everybody with its link and controlled by its owner only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def opened(job: Training, **query: str) -> AppTest:
-    """The page as I see it by the training's link."""
+    """Return the page at the link of a training, for visitor ``ME``."""
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.session_state["visitor"] = ME
     page.query_params.update({"job": job.id, **query})
@@ -65,7 +65,7 @@ def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(plac
     assert bar(page).value == 30
     says(page, "words reaches 0.750, which is")
     says(page, "accuracy 0.900 on the")
-    says(page, "· <b>tiny<")  # as text
+    says(page, "· <b>tiny<")  # Markup is shown as text.
     assert len(page.get("plotly_chart")) == 2
     press(page, "Stop")
     says(page, "stops after")
@@ -145,4 +145,4 @@ def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
     says(page, NO_JOB)
     press(page, "Teach a model")
     assert "job" not in page.query_params
-    says(page, WANTED["classify"])  # what was picked before is picked again
+    says(page, WANTED["classify"])  # The previous choice is restored.

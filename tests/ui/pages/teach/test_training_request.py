@@ -1,4 +1,4 @@
-"""From data to a training in the queue: a first visit needs one press, files of one's own are read or refused."""
+"""Requests for a training: ready data in a single press, and the reader's own files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bring(page: AppTest, part: str, name: str, content: bytes) -> AppTest:
 
 
 def own(**query: object) -> AppTest:
-    """The page where files are brought; what is read starts from nothing, which needs no tokenizer."""
+    """Return the page for uploads, with a model from random weights, which needs no pretrained tokenizer."""
     return asked("teach", data="own", start=CHARACTERS, **query)
 
 
@@ -54,7 +54,7 @@ def cells(page: AppTest, at: int) -> dict[str, list[object]]:
     return {str(name): list(column) for name, column in found.items()}
 
 
-@pytest.mark.slow  # of importing the libraries
+@pytest.mark.slow  # The imports of the libraries are slow.
 def test_a_first_visit_needs_one_press(place: Path) -> None:
     page = asked("teach")
     says(page, "seven things")
@@ -98,13 +98,13 @@ def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Pat
     says(page, WANTED["classify"])
     assert "Teach" not in [button.label for button in page.button]
     bring(page, "train", "<i>mine</i>.csv", HOSTILE)
-    assert notes(page, "refusal") == []  # the first row is a header though no name of a column is known
-    page.selectbox(key="teach_labels_in").set_value("which").run()  # the file is still there
+    assert notes(page, "refusal") == []  # The first row is a header, although its column names are unknown.
+    page.selectbox(key="teach_labels_in").set_value("which").run()  # The uploaded file is kept.
     assert notes(page, "refusal") == []
     assert cells(page, 0) == {"label": ["=cmd|0", "=cmd|1"] * 7, "text": cells(page, 0)["text"]}
     says(page, "“said”, labels")
     says(page, "in “which”.")
-    says(page, "<i>mine<")  # as text
+    says(page, "<i>mine<")  # Markup is shown as text.
     says(page, "seed 0. Rows now: 32 train, 4 dev, 4 test. 2 classes;")
     press(page, "Teach")
     job = job_in(place)

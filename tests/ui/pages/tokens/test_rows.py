@@ -1,4 +1,4 @@
-"""What the Tokens page says and draws of a tokenizer's steps."""
+"""Sentences and drawings of a tokenizer's steps on the Tokens page."""
 
 from __future__ import annotations
 

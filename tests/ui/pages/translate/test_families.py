@@ -1,4 +1,4 @@
-"""Every encoder-decoder architecture on the Translate page: it writes, its alignment is drawn, its steps are told."""
+"""The Translate page with every encoder-decoder architecture: generation, alignment and steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT = "The cat sat on the mat."
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a model is put into by each test."""
+    """Return the folder into which each test saves a model."""
     return tmp_path_factory.mktemp("families")
 
 

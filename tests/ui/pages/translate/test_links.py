@@ -1,4 +1,4 @@
-"""Odd links of the Translate page, and what cannot be read, are answered in a sentence."""
+"""Invalid links to the Translate page and unreadable texts, with their messages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attention.storage import parse
 from attention.tokens import TokenRow
 from inference import TraceRequest
 from tests.support.asking import allowed, asked, notes, says, stands, text_of
+from tests.support.cases import loop_over
 from tests.support.predictors import BARE
 from tests.support.translators import tiny
 from ui.pages.translate.unknown_source import describe_unread
@@ -32,7 +33,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield str(folder)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("query", "said"),
     [
         ({"text": " "}, "The text is empty"),
@@ -57,7 +59,7 @@ def test_odd_links_and_bad_input_are_answered_in_a_sentence(model: str, query: d
 
 
 def microscope(page: AppTest) -> dict[str, Any]:
-    """What the microscope is given to draw."""
+    """Return the data of the attention component."""
     (shown,) = (part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_explore")
     return dict(json.loads(shown.json))
 

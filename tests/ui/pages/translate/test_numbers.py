@@ -1,4 +1,4 @@
-"""Every number on the Translate page is the backend's, and a link brings everything back."""
+"""Numbers on the Translate page, compared with the backend, and views restored by links."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def opened(translator: Translator, **query: object) -> AppTest:
 
 
 def told(page: AppTest, words: str) -> str:
-    """The note that has these words."""
+    """Return the only note that contains ``words``."""
     (said,) = (note for note in notes(page) if words in note)
     return said
 
 
 def drawn(page: AppTest, component: str) -> list[dict[str, Any]]:
-    """What each component of that name is given."""
+    """Return the data of each component of that name."""
     parts = (part.proto for part in page.get("bidi_component"))
     return [json.loads(part.json) for part in parts if part.component_name == f"headlight_{component}"]
 

@@ -1,4 +1,4 @@
-"""Notes on a translation: how the reader's own is read, and a correct translation of an example."""
+"""Notes on a translation: teacher forcing of the reader's translation, and reference translations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CAT = "The black cat sleeps under the table."
 
 
 def told(**query: str) -> list[tuple[int, int]]:
-    """Which tokens are put first, and of how many, wherever the page says so."""
+    """Return (tokens ranked first, all tokens) for each note about teacher forcing."""
     page = asked("translate", model="headlight-en-fr", text=CAT, **query)
     stands(page)
     said = re.findall(r"teacher forcing.*It puts (\d+) of your (\d+) first", " ".join(notes(page)))
@@ -61,7 +61,7 @@ def test_a_right_translation_needs_no_note() -> None:
 @pytest.mark.parametrize("example", TRANSLATED, ids=[example["text"] for example in TRANSLATED])
 @pytest.mark.slow
 def test_an_example_is_translated_correctly(example: dict[str, Any], way: str) -> None:
-    """Both ways to decode give the French of the examples, but for the agreement error that the page explains."""
+    """Greedy and beam search give the references of the examples, except for the agreement error in TIRED."""
     asked = NextTarget(model=TRANSLATOR, text=example["text"])
     tokens = greedy_tokens(asked) if way == "greedy" else beam_tokens(asked, TranslateOptions().width).best.tokens
     written = get_backend().trace(trace_of(asked, tokens)).target_text
@@ -83,7 +83,7 @@ def test_french_is_compared_with_french_alone(monkeypatch: pytest.MonkeyPatch, l
 
 @pytest.mark.slow
 def test_the_first_translation_comes_with_a_correct_translation() -> None:
-    """The embedded translator writes "elle … fatigué", which agrees with nothing."""
+    """The embedded translator writes "elle … fatigué", in which the adjective does not agree."""
     page = asked("translate", model="headlight-en-fr", text=TIRED["text"])
     assert not page.exception
     assert [note for note in notes(page) if "parce qu'il était trop fatigué" in note] != []

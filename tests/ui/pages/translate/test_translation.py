@@ -1,4 +1,4 @@
-"""The Translate page's own logic, without a browser: tree, edits in words, stopping, figures, who answers."""
+"""Logic of the Translate page without a browser: tree, edits, cancellation, figures and model choice."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inference.catalogue.listing import ModelCard
 from inference.catalogue.published_scores import PublishedBleu, TranslationFigures
 from inference.task_heads import CAUSAL, MASKED, WRITES
 from inference.tasks.decoding import Beam, BeamBranch, BeamStep, NextTarget
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from ui.pages.translate import beams
 from ui.pages.translate import published_scores as translate_published
@@ -45,7 +46,7 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
     return ModelCard("m", "M", kind, "", task, None, "", local=local)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("model", "kind", "titles"),
     [
         (card("masked words", "encoder"), "encoder", ["Masked words", "Explore", "Roles", "Cause"]),
@@ -126,7 +127,7 @@ def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam() -> None:
         "start/7/4": "start/7",
         "start/4/4": "start/4",
     }
-    tree.payload(nodes, "", "start/4/0", False, "", tree.NAMES)  # raises for what is no tree
+    tree.payload(nodes, "", "start/4/0", False, "", tree.NAMES)  # payload raises if the nodes form no tree.
     kept = nodes_of(SEARCH, dropped=False)
     assert {node.id for node in kept} == {"start", "start/4", "start/7", "start/4/0", "start/7/4"}
     assert SEARCH.best.tokens == (4, 0)
@@ -203,7 +204,7 @@ def writing() -> None:
 
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    """A model that writes 3, 4, 5 … and ends with 0 after eight; how often it was asked."""
+    """Return the queries to a stub model that writes 3, 4, 5 … and ends with 0 after eight tokens."""
     asked: list[tuple[int, ...]] = []
 
     def predict(question: NextTarget) -> SimpleNamespace:

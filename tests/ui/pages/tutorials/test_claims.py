@@ -1,4 +1,4 @@
-"""What each station says of a model: its numbers mean what the sentence says that they mean."""
+"""Claims of the tutorials about models, compared with their numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from inference.files.embedded import BERT, TRANSLATOR
 from inference.tasks.masked_words import MaskedWords
 from inference.tasks.next_sentence import NextSentence
+from tests.support.cases import loop_over
 from ui.pages.tutorials import attention, bert, families, finetuning, themes, translation
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import TIRED, Claim, get_trace
@@ -43,7 +44,10 @@ def below(limit: float) -> Callable[[str], bool]:
 
 
 def peaked() -> int:
-    """Return the percentage of undivided rows that give a token more than 0.9, from the stored queries and keys."""
+    """Return the percentage of unscaled attention rows with a weight above 0.9.
+
+    The rows are computed from the stored queries and keys.
+    """
     trace = get_trace(TIRED)
     largest = []
     for layer in trace.attending():
@@ -54,7 +58,7 @@ def peaked() -> int:
     return round(100 * float(np.mean(np.array(largest) > 0.9)))
 
 
-# Every claim, where its numbers stand, and what must hold of them so that its sentence is true.
+# Each entry has a claim, a pattern of its numbers, and a condition under which its sentence is true.
 TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
     (
         attention.cost,
@@ -201,7 +205,8 @@ def test_every_claim_is_here() -> None:
     assert all(bool(one.often) == bool(one.shows) for stations in themes.STATIONS.values() for one in stations)
 
 
-@pytest.mark.parametrize(("claim", "pattern", "holds"), TOLD, ids=lambda it: getattr(it, "__name__", ""))
+@pytest.mark.slow
+@loop_over(("claim", "pattern", "holds"), TOLD, ids=lambda it: getattr(it, "__name__", ""))
 def test_the_numbers_mean_what_is_said(claim: Claim, pattern: str, holds: Callable[..., bool]) -> None:
     sentence = said(claim)
     assert holds(*numbers(pattern, sentence)), sentence
@@ -216,7 +221,7 @@ def test_what_is_said_to_be_the_same_is(claim: Claim) -> None:
 
 @pytest.mark.slow
 def test_both_losses_are_of_the_pair_as_it_was_spoilt() -> None:
-    """The masked words and the verdict, asked again with the text that the sentence quotes."""
+    """Both losses, computed again from the masked text that the sentence quotes."""
     mine = ViewState(text="The lamp went out.", pair="We looked for a candle in the dark.")
     sentence = said(bert.joint_loss, mine)
     assert sentence.startswith("Your pair, with ")

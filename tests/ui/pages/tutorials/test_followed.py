@@ -1,4 +1,4 @@
-"""Every link of every station followed: its page comes to its end, refuses nothing, and shows what the station says."""
+"""Links of all tutorial stations: each page opens without refusals and shows the station's numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.pages.tutorials.options import THEMES
 from ui.state.view_state import ViewState
 
 TRANSLATED = "Before writing “Le”, cross head 2-7 looks at the word “The” most"
-# What the page says, by the link that leads there: the numbers of the station's own sentence where it has some.
+# Text on the linked page, by the link's label; it has the numbers of the station's sentence, if there are any.
 SEEN = {
     "Costs and paths, with your text's length": "n² · d = 98,304 and n · d² = 2,359,296",
     "On four small words, any number changed": "“it” gives “cat” 0.81 of its attention",
@@ -54,7 +54,7 @@ SEEN = {
     "BERT's table": "has learned vectors for 512 positions",
     "Drawn from the model's own parts": "It has 22,713,216 parameters in all",
     "With all its numbers": "each of the 80 stages",
-    "A model that goes on, if one is here": "",  # which one is here is not ours to say
+    "A model that goes on, if one is here": "",  # The installed model is not known.
     "MiniLM beside Headlight BERT": "“it” gives “animal” 0.68 in MiniLM and 0.51 in Headlight BERT",
     "Both stacks, drawn from the model": "an encoder of 3 layers in which each token sees all others through 8 heads",
     "A translation": TRANSLATED,
@@ -68,7 +68,7 @@ SEEN = {
     "Four heads of one column, d_k = 1": "Of the 4 heads with d_k = 1, head 3 comes nearest",
     "All stages of the translator": "each of the 104 stages",
 }
-DRAWN = {"explore"}  # by a component of its own, without a sentence of ours: tests/browser/test_explore.py
+DRAWN = {"explore"}  # A component draws the numbers; tests/browser/test_explore.py covers it.
 
 
 @pytest.mark.slow

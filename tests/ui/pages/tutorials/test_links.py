@@ -1,12 +1,11 @@
-"""Every link of every station: it names a page, and that page can read all of it."""
+"""Links of all tutorial stations: valid pages and readable parameters."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
 from typing import Any
 
-import pytest
-
+from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from ui.pages.by_hand.options import ByHandOptions
 from ui.pages.compare.options import CompareOptions
@@ -24,7 +23,7 @@ from ui.pages.whole_pass.options import WholePassOptions as WholePass
 from ui.state.params import parse_params
 from ui.state.view_state import TYPES, ViewState, parse, write_value
 
-# The options of the pages to which a link says more than the shared choice.
+# Options of the pages to which a link has parameters beyond the view state.
 OPTIONS: dict[str, type[Any]] = {
     "by_hand": ByHandOptions,
     "compare": CompareOptions,
@@ -52,7 +51,7 @@ def test_every_theme_has_its_stations() -> None:
     assert all(len(stations) >= 5 for stations in themes.STATIONS.values())
 
 
-@pytest.mark.parametrize("link", LINKS, ids=lambda link: f"{link.page}: {link.label}")
+@loop_over("link", LINKS, ids=lambda link: f"{link.page}: {link.label}")
 def test_a_link_is_read_by_its_page_without_a_word(link: StationLink) -> None:
     assert (ROOT / "pages" / f"{link.page}.py").is_file()
     query = query_of(link)
@@ -73,7 +72,7 @@ def test_a_text_too_long_for_a_link_has_none() -> None:
 
 
 def test_pages_are_led_through() -> None:
-    """All that teach; those that open files or pictures, or measure on many sentences, are found from these."""
+    """Links lead to all teaching pages; pages for files, pictures or measurements are reached from these."""
     pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
     others = {"tutorials", "lessons", "bertviz_views", "find", "measure", "classroom", "pictures"}
     assert pages - {link.page for link in LINKS} == others

@@ -1,10 +1,11 @@
-"""The page asked without a browser: every theme, odd links, and texts that no model can read."""
+"""The Tutorials page without a browser: all themes, invalid links and unreadable texts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.support.asking import asked, notes, press, says, stands
+from tests.support.cases import loop_over
 from ui.pages.tutorials import themes
 
 
@@ -30,7 +31,8 @@ def test_another_sample_is_in_the_address() -> None:
     assert sum(one != other for one, other in zip(before, notes(page), strict=True)) == 1
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@loop_over(
     ("query", "said"),
     [
         ({"theme": "<b>"}, "“theme” is unknown"),

@@ -1,4 +1,4 @@
-"""Many sentences to vectors: stopped and gone on is the same as at once, and nothing depends on how it is fetched."""
+"""Embedding runs over many sentences: resumption and identical downloads in all formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS = tuple(f"Sentence {at} is about {'cats' if at % 3 else 'the stock market'
 
 
 class Model:
-    """Answers at once with vectors that tell a text's number, three channels each; can stop a run on the way."""
+    """A stub that encodes a text's number in three channels and can cancel a run."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -46,7 +46,7 @@ class Model:
 
 
 def table(run: VectorRun) -> tuple[dict[str, Any], list[list[str]]]:
-    """Return the provenance of the CSV file, and its rows."""
+    """Return the provenance and the rows of the CSV file."""
     content, about = parts(b"".join(csv_blocks(run)))
     del about["table"], about["notes"]
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
@@ -162,7 +162,7 @@ def test_the_file_goes_with_the_run() -> None:
 
 @pytest.fixture
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files name a model's weights once it is loaded, which other tests do in the backend that pages share."""
+    """Replace the shared backend by a new one, because files name weights only of loaded models."""
     fresh = LocalBackend()
     monkeypatch.setattr(vector_routes, "get_backend", lambda: fresh)
 

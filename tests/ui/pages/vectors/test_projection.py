@@ -1,4 +1,4 @@
-"""Vectors as a picture, asked without a browser: what UMAP needs is said."""
+"""The 2-D projection of vectors without a browser: the minimum number of points for UMAP."""
 
 from __future__ import annotations
 

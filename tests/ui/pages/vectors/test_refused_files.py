@@ -1,4 +1,4 @@
-"""Files that the Vectors page cannot read are refused in a sentence."""
+"""Unreadable files on the Vectors page, and their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that people bring: what is read of them, and what is wrong with the others, in one sentence."""
+"""Uploaded files of sentences: parsing and error messages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from inference import UserError
 from ui.input import text_files
 from ui.input.text_files import decode, decode_table
 from ui.pages.vectors import sentence_files
+from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.sentence_files import column, lines, parse_table
 
 
@@ -120,3 +121,7 @@ def test_json_lines_have_columns_of_sentences() -> None:
 def test_no_row_is_lost(text: str, read: tuple[str, ...]) -> None:
     found = parse_table(decode_table(text.encode()))
     assert column(found, found.texts[0]) == read
+
+
+def test_the_texts_to_begin_with_are_not_translated() -> None:
+    assert type(VectorsOptions().lines) is type(VectorsOptions().first) is str

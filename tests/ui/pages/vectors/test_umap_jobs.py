@@ -1,7 +1,6 @@
-"""UMAP in its own process: the same each time, and it can be stopped.
+"""UMAP in a separate process: reproducibility and cancellation.
 
-What the process does when it is stopped or no longer needed is asked of one whose UMAP is a stand-in: the real one
-compiles for a quarter of a minute after each start.
+Most tests replace UMAP by a stub, because the real library compiles for 15 s after each start.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ import numpy as np
 import pytest
 
 from inference.cancellation import Visitor
+from tests.support.asking import asked, notes
 from ui.pages.vectors import umap_jobs
 from ui.pages.vectors.umap_jobs import FEWEST, UmapPool, UmapWorker
 from ui.run import visitors
 
 
 def clusters(count: int = 48) -> np.ndarray:
-    """Two groups that point two ways, (point, channel)."""
+    """Return two clusters in two directions, shape (point, channel)."""
     dice = np.random.default_rng(0)
     ways = np.eye(2, 12, dtype=np.float32)[np.arange(count) % 2]
     return (ways + 0.1 * dice.normal(size=(count, 12))).astype(np.float32)
@@ -44,7 +44,7 @@ class UMAP:
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[UmapPool]:
-    """With UMAP itself."""
+    """Yield a pool with the real UMAP."""
     made = UmapPool()
     yield made
     made.worker.end()
@@ -52,7 +52,7 @@ def real() -> Iterator[UmapPool]:
 
 @pytest.fixture
 def arranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[UmapPool]:
-    """With a stand-in for UMAP: at once for few points, for ever for many."""
+    """Yield a pool with a stub for UMAP that returns immediately for few points and never for many."""
     (tmp_path / "umap.py").write_text(STAND_IN, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
     made = UmapPool()
@@ -119,18 +119,18 @@ def test_a_stop_while_the_process_is_being_started_ends_it_too(
     def slowly(worker: UmapWorker) -> subprocess.Popen[bytes]:
         stops.append(threading.Thread(target=running.stop))
         stops[0].start()
-        while running.state == "running":  # the stop is now on its way, and finds no process yet
+        while running.state == "running":  # The cancellation has begun before the process exists.
             pass
         return start(worker)
 
     monkeypatch.setattr(UmapWorker, "start", slowly)
     turn = arranger.worker.turn
-    with turn:  # nothing begins before its name is known here
+    with turn:  # The lock delays the job until ``running`` is assigned.
         running = arranger.arrange(np.random.default_rng(2).normal(size=(2000, 60)).astype(np.float32), 2)
     running.wait(60)
     stops[0].join(60)
     assert (running.state, running.points) == ("stopped", None)
-    with turn:  # it is free again
+    with turn:  # The lock is free again.
         assert turn.waits.waiting == 0
     assert arranger.worker.process is None
 
@@ -161,7 +161,7 @@ def test_it_ends_when_all_who_asked_for_it_have_gone(arranger: UmapPool, monkeyp
 def test_a_stop_that_comes_late_does_not_end_the_next(arranger: UmapPool) -> None:
     one, other = arranger.arrange(clusters(50), 2), arranger.arrange(clusters(52), 2)
     one.wait(240)
-    arranger.worker.leave(one)  # the rest of a stop of the first, when the second has its turn
+    arranger.worker.leave(one)  # A late cancellation of the first job arrives during the second.
     other.wait(240)
     assert other.state == "done"
 
@@ -174,6 +174,11 @@ def test_the_process_ends_when_nobody_needs_it(arranger: UmapPool, monkeypatch: 
     ending = arranger.worker.ending
     assert ending is not None
     ending.join(60)
-    arranger.worker.rest()  # what the timer does once the turn is over
+    arranger.worker.rest()  # The timer calls this method after the job.
     assert arranger.worker.process is None
     assert done(arranger, clusters(46), 2).shape == (46, 2)
+
+
+@pytest.mark.slow
+def test_a_word_is_told_from_a_token() -> None:
+    assert any("UMAP" in note and "词元" in note for note in notes(asked("vectors", lang="zh", words=0, flat="umap")))

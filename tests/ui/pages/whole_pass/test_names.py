@@ -1,12 +1,14 @@
-"""A number as it is written, and what is told apart in a pass."""
+"""Formatted numbers, and names of the parts of a forward pass."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from i18n import use_language
+from inference.tasks import anatomy, whole_pass
 from inference.tasks.whole_pass import Opened, Origin, Stage, Term
 from ui.pages.whole_pass.descriptions import up_to
-from ui.pages.whole_pass.names import INSIDE, describe_origin, format_terms, in_stack
+from ui.pages.whole_pass.names import INSIDE, WORDS, describe_origin, format_terms, in_stack
 from ui.pages.whole_pass.picture import parts_of, stages_of_layer
 
 
@@ -60,3 +62,19 @@ def test_where_a_number_stands() -> None:
     told = describe_origin(Origin(1, stage=4, place=(0, 1, 2)), by_number, False, tokens)
     assert told == "layer 0, attention: x · Wᵀ + b, token 1 “<b>”, number 2"
     assert describe_origin(Origin(1), by_number, False, tokens) == "a constant"
+
+
+def test_a_number_is_written_in_chinese() -> None:
+    three = Term(0.5, (Origin(0.5), Origin(2.0)))
+    stage = Stage(4, "linear", "decoder", 0, "cross-attention", "queries, keys", "", (), (), (1, 3, 4), (), 0, 1)
+    with use_language("zh"):
+        assert format_terms(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 · 2 + 0（其余 3 项）"
+        origin = Origin(1, stage=4, place=(0, 1, 2))
+        told = describe_origin(origin, {4: stage}, True, ("[CLS]", "<b>", "sat"))
+    assert told == "解码器，第 0 层，交叉注意力，查询、键：x · Wᵀ + b，词元 1“<b>”，第 2 个数"
+
+
+def test_every_part_and_role_of_a_pass_has_a_word() -> None:
+    parts = [value for name, value in vars(whole_pass).items() if name.isupper() and isinstance(value, str) and value]
+    tables = [anatomy.TOKENS, anatomy.POSITIONS, anatomy.SEGMENTS, anatomy.RELATIVE, anatomy.OTHER]
+    assert [word for word in (*parts, *tables) if word not in WORDS] == []

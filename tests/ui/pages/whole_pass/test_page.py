@@ -1,4 +1,4 @@
-"""The page asked without a browser: what it says at each zoom, of each kind of model, and where it leads."""
+"""The page "The whole pass" without a browser: sentences at each zoom level, and links."""
 
 from __future__ import annotations
 
@@ -180,14 +180,17 @@ def test_what_another_text_lends() -> None:
 
 
 def weighed(layer: int) -> int:
-    """Where the stages have the weighed values of a layer."""
+    """Return the index of the stage with the weighted values of ``layer``."""
     passed = LocalBackend().inspect(WholePass(**BERT, head=MASKED))
     return next(at for at, one in enumerate(passed.stages) if one.layer == layer and one.role == WEIGHED)
 
 
 @pytest.mark.slow
 def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
-    """The chosen number says which head; the end is what the comparison of two texts has for the same head."""
+    """The selected number determines the head.
+
+    Patching gives the same result as the comparison of two texts.
+    """
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), row=3, column=2 * 32 + 5)
     choose(page, "Change and go on", "This head")
     stands(page)

@@ -1,4 +1,4 @@
-"""The sentences about the trained networks follow from their numbers, whatever these are."""
+"""Sentences about the trained baselines, derived from arbitrary numbers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from i18n import use_language
 from training.jobs.baseline_runs import MODELS, PARTS, TASKS, BaselineRequest, BaselineRun, RecordedRuns
 from ui.pages.why_attention import descriptions
+from ui.pages.why_attention.recorded_runs import load_recorded
 from ui.pages.why_attention.train_one import sentence
 
-Shares = Mapping[tuple[str, str], tuple[float, float]]  # by network and part: near, far
+# Each key is (network, ablated part); each value is (near, far).
+Shares = Mapping[tuple[str, str], tuple[float, float]]
 
 
 def run(ask: BaselineRequest, near: float, far: float) -> BaselineRun:
-    """Right so often at 4 tokens and at 20."""
+    """Return a run with these accuracies at 4 and at 20 tokens."""
     return BaselineRun(
         **asdict(ask), numbers=20_000, seconds=2.6, chance=0.5, losses=((800, 0.1),), accuracy=((4, near), (20, far)),
         before=(0.5, 1.0, 0.25), after=(0.0, 0.0, 4.0),
@@ -24,7 +27,7 @@ def run(ask: BaselineRequest, near: float, far: float) -> BaselineRun:
 
 
 def recorded(shares: Shares) -> RecordedRuns:
-    """Every run, two seeds, the second a little worse; 0.9 and 0.8 where nothing else is said."""
+    """Return all runs with two seeds, the second slightly worse; accuracies default to 0.9 and 0.8."""
     asked = [(model, "") for model in MODELS] + [("transformer", off) for off in PARTS]
     runs = [
         run(BaselineRequest(task, *one, seed), *(part - 0.02 * seed for part in shares.get(one, (0.9, 0.8))))
@@ -116,3 +119,14 @@ def test_every_seed_is_a_row() -> None:
 def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
     assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, -0.05])) == "no norm 0.50 (not with every seed)"
     assert descriptions.share_without("norm", 0.5, np.array([0.1, 0.2, 0.05])) == "no norm 0.50"
+
+
+def test_what_the_runs_say_is_chinese() -> None:
+    found = load_recorded()
+    with use_language("zh"):
+        assert descriptions.describe_winners(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 对 0.85）和")
+        assert "更差的有：没有位置（" in descriptions.describe_ablation(found, "parity")
+        assert "文本第一个词元处为零；" in descriptions.describe_gradients(found, "recall", "before")
+        runs = found.runs_of("recall", "transformer", "norm")
+        assert sentence(runs[1], runs).startswith("Transformer（条件：不做归一化），")
+        assert sentence(runs[1], runs).endswith("其中一次用的正是这个种子；在任何距离上，两者相差都不超过 0.00。")

@@ -1,4 +1,4 @@
-"""The Why attention page's words and table follow from its four numbers; its figures hold the table's curves."""
+"""Sentences, table and figures of the page "Why attention", derived from its four numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit
+from i18n import use_language
 from ui.pages.why_attention.numbers import CostSetting, row_of, summary
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.state.params import parse_params
@@ -107,3 +108,18 @@ def test_relu_is_not_compared_with_itself() -> None:
     assert len(activation(inputs, np.maximum(inputs, 0), "ReLU", LIGHT).data) == 1
     figure = activation(inputs, inputs, "<i>", LIGHT)
     assert [trace.name for trace in figure.data] == ["ReLU (arXiv:1706.03762)", "this model: &lt;i&gt;"]
+
+
+def test_the_table_has_chinese_names_for_its_columns() -> None:
+    with use_language("zh"):
+        names = list(row_of(TABLE[0], CostSetting(ComplexitySetting(512), 100)))
+        assert summary(CostSetting(ComplexitySetting(512), 512)).startswith("当 n = d = 512 时")
+    assert [name.strip() for name in names] == [
+        "层的类型",
+        "每层的复杂度",
+        "取值",
+        "顺序操作数",
+        "取值",
+        "最大路径长度",
+        "取值",
+    ]

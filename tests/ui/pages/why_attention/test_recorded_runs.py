@@ -1,4 +1,4 @@
-"""The recorded runs on the page: what a link says of them, and a run that is trained here."""
+"""Recorded runs on the page "Why attention", and a run on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.pages.why_attention.recorded_runs import load_recorded
 
 
 class Scripted:
-    """Runs that stand as the test says, and note what they are asked."""
+    """A runner with preset statuses that records its requests."""
 
     def __init__(self) -> None:
         self.seen, self.busy = BaselineStatus("unasked"), False

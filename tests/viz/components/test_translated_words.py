@@ -1,4 +1,4 @@
-"""What scripts say goes along in the reader's language, and nothing goes along in English."""
+"""Tests that translations of the scripts' messages travel with the payload, with none left in English."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 
 from attention.codec import decode_frame
 from attention.measures import summarize_heads
 from attention.view import View
 from i18n import use_language
+from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 from viz.components.composer import composer
 from viz.components.explore import explore
@@ -39,7 +39,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 SHEETS = [MatrixSpec("A", np.eye(2))]
 
 
-@pytest.mark.parametrize("name", SPEAKING)
+@loop_over("name", SPEAKING)
 def test_every_sentence_of_a_script_goes_along_in_chinese(name: str) -> None:
     assert translated_words(name) == {}
     with use_language("zh"):
@@ -50,7 +50,7 @@ def test_every_sentence_of_a_script_goes_along_in_chinese(name: str) -> None:
 
 
 def test_no_script_says_anything_that_is_not_gathered() -> None:
-    """A template, or a sentence put together, would stay English."""
+    """A template or a concatenated message could not be extracted and would stay English."""
     for file in HERE.glob("*/*.js"):
         source = file.read_text(encoding="utf-8")
         assert not re.search(r"(?<![\w.])(?:_|sentence)\(\s*[`']", source), file.name

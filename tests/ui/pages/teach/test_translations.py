@@ -1,4 +1,4 @@
-"""The Teach page speaks Chinese, from the data to what changed in a taught model's heads."""
+"""The Teach page in Chinese, from the data to the changes in a fine-tuned model's heads."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 
 def none_left(page: AppTest, *read: str) -> None:
-    """The page stands, and none of its own sentences is English."""
+    """Assert that the page has no exception and no English sentence of its own."""
     assert not page.exception
     assert english(page, *read) == []
 
 
 def chinese(*said: str) -> None:
-    """Each is a sentence, and none is English."""
+    """Assert that each text is non-empty and has no English sentence."""
     for text in said:
         assert text
         assert not SENTENCE.search(QUOTED.sub(" · ", text)), text
@@ -82,7 +82,7 @@ def test_files_of_ones_own_are_read_in_chinese(place: Path) -> None:
     put(place, "done", title="another", owner="another", saved=True)
     for start in (CHARACTERS, "headlight-en-fr"):
         page = asked("teach", lang="zh", data="own", start=start)
-        with use_language("zh"):  # in which AppTest asks again what the choices are called
+        with use_language("zh"):  # AppTest formats the options again in this language.
             page.file_uploader(key="teach_file_train").set_value(("titles.tsv", TITLES, "text/plain")).run()
         none_left(page, "Snips Voice Platform", "Coucke et al")
 
@@ -148,7 +148,7 @@ def alone(script: Any, folder: Path, **query: object) -> AppTest:
 
 @pytest.mark.slow
 def test_results_are_told_in_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(st, "page_link", lambda *_, **_more: None)  # this page stands alone
+    monkeypatch.setattr(st, "page_link", lambda *_, **_more: None)  # The linked pages do not exist in this script.
     texts = toldfolders.drawn(tmp_path / "texts", classes=12, rows=60, right=0.7)
     words = toldfolders.words(tmp_path / "words", TAGGED)
     none_left(alone(results, texts, outcome="all"), toldfolders.HOSTILE)

@@ -1,4 +1,4 @@
-"""The page BertViz and its documents in Chinese."""
+"""The BertViz page and its documents in Chinese."""
 
 from __future__ import annotations
 
