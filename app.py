@@ -28,10 +28,13 @@ from ui.run.classes import sweep_rooms  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.run.services import get_backend  # noqa: E402
 from ui.server import metrics  # noqa: E402
-from ui.server.guard import Guard, SecurityHeaders  # noqa: E402
 from ui.server.metrics import RequestMetrics  # noqa: E402
+from ui.server.middleware import (  # noqa: E402
+    Guard,
+    SecurityHeaders,
+    VisitorCookie,
+)
 from ui.server.uploads import UploadLimit  # noqa: E402
-from ui.server.visitor import VisitorCookie  # noqa: E402
 from ui.server.warm_up import announce, warm_up  # noqa: E402
 
 

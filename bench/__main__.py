@@ -54,9 +54,10 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Repor
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
         print(f"… {name}: {what}", file=sys.stderr, flush=True)
         try:
-            module = importlib.import_module(f"bench.{MODULES.get(name, name)}")
+            module, function = FUNCTIONS.get(name, (name, "measure"))
             given: dict[str, Any] = {"seeds": seeds} if name == "teach" else {}
-            for row in module.measure(*(files if name in TAKES else ()), **given):
+            measure = getattr(importlib.import_module(f"bench.{module}"), function)
+            for row in measure(*(files if name in TAKES else ()), **given):
                 print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
                 yield row
         except Exception as error:  # a failed measurement is reported, and the others still run
@@ -66,7 +67,26 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Repor
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
-MODULES = {"bytes": "first_view", "machine": "one_machine"}
+FUNCTIONS = {  # module and function of each measurement that is not `measure` in the module of its name
+    "forward": ("recording", "measure_forward"),
+    "pictures": ("recording", "measure_pictures"),
+    "matrix": ("recording", "measure_matrix"),
+    "edits": ("recording", "measure_edits"),
+    "carry": ("recording", "measure_patching"),
+    "in_memory": ("recording", "measure_in_memory"),
+    "luck": ("simulations", "measure_links"),
+    "luck_claims": ("simulations", "measure_claims"),
+    "machine": ("one_machine", "measure"),
+    "bytes": ("first_paint", "measure_bytes"),
+    "paint": ("first_paint", "measure_paint"),
+    "startup": ("first_paint", "measure_startup"),
+    "serving": ("serving", "measure_serving"),
+    "cluster": ("serving", "measure_cluster"),
+    "reruns": ("reruns", "measure_reruns"),
+    "held": ("reruns", "measure_held"),
+    "probing": ("probing", "measure_scores"),
+    "specific": ("probing", "measure_excess"),
+}
 TAKES = {*ON_FILES, "teach", "machine"}  # measurements that take further arguments: files or parts
 
 

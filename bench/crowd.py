@@ -11,12 +11,10 @@ from contextlib import ExitStack, suppress
 from queue import Empty, SimpleQueue
 
 from bench.clicks import ExploreVisitor
-from bench.models import count_embedded
+from bench.models import count_embedded, text_of
 from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
-from bench.texts import text_of
-from bench.visitor import open_session, visitor
-from bench.worker import BusyVisitor
+from bench.visitor import BusyVisitor, open_session, visitor
 
 VISITORS, SUBMITS, TOKENS = 200, 10, 500  # visitors; texts per second; tokens per text
 AGAIN, TRIES, REST = "try again soon", 100, 2.0  # text of the busy message; maximum retries; seconds before a retry

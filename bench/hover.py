@@ -9,10 +9,9 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from bench.browser import Page, chromium
-from bench.models import count_embedded
+from bench.models import count_embedded, text_of
 from bench.report import ReportRow
 from bench.server import app
-from bench.texts import text_of
 from bench.wrapped import COUNT
 
 LIMIT = 100.0  # ms

@@ -14,10 +14,9 @@ from urllib.parse import quote
 from bench.browser import Page, chromium
 from bench.hover import REPEATS, click_head, hover_head
 from bench.memory import status
-from bench.models import count_long, save_long
+from bench.models import count_long, save_long, text_of
 from bench.report import ReportRow
 from bench.server import app
-from bench.texts import text_of
 
 TOKENS = 8192
 MEMORY = 24 * 2**30

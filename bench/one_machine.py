@@ -22,16 +22,13 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from bench.clicks import ExploreVisitor
+from bench.clicks import ExploreVisitor, Load, LoadResult, different, drive, p95
 from bench.crowd import overload_rows
-from bench.load import Load, LoadResult, different, drive, p95
 from bench.long import TOKENS
-from bench.models import count_embedded, count_long, save_long
+from bench.models import count_embedded, count_long, save_long, text_of
 from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
-from bench.texts import text_of
-from bench.visitor import open_session, visitor
-from bench.worker import BusyVisitor
+from bench.visitor import BusyVisitor, open_session, visitor
 
 READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
 PATIENCE = 300.0  # limit in seconds for preparations

@@ -1,11 +1,15 @@
-"""The rows of a report, and their Markdown table."""
+"""Rows of the report, and times of two computations in turns."""
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -52,3 +56,58 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     return f"{cores} cores, {memory:.0f} GiB, {system}; load before the run {os.getloadavg()[0]:.1f}"
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of every repetition: CPU time of all threads of this process, and wall time."""
+
+    cpu: tuple[float, ...]
+    wall: tuple[float, ...]
+
+
+def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
+    """Time every alternative ``repeats`` times, alternately, after ``warm`` rounds that do not count.
+
+    The order is reversed in every round, so that no alternative always follows the same predecessor.
+    """
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for turn in range(-warm, repeats):
+        for name in list(ways)[:: 1 if turn % 2 else -1]:
+            gc.collect()
+            wall, cpu = time.perf_counter(), time.process_time()
+            result = ways[name]()
+            spent = (time.process_time() - cpu, time.perf_counter() - wall)
+            del result
+            if turn >= 0:
+                taken[name].append(spent)
+    return {name: Times(*zip(*spent, strict=True)) for name, spent in taken.items()}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The cost of an alternative relative to another.
+
+    ``cpu`` is the median of the rounds' CPU time ratios, which other load hardly affects. ``wall`` is the same for
+    wall time, and ``least`` the ratio of the minimum CPU times.
+    """
+
+    cpu: float
+    wall: float
+    least: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu:.3g} (on the wall {self.wall:.3g}, least times {self.least:.3g})"
+
+
+def ratio(one: Times, other: Times) -> Ratio:
+    """Return the cost of ``one`` divided by that of ``other``.
+
+    >>> ratio(Times((2.0, 3.0), (2.0, 3.0)), Times((1.0, 2.0), (1.0, 2.0))).cpu
+    1.75
+    """
+
+    def rounds(ones: tuple[float, ...], others: tuple[float, ...]) -> float:
+        return median(a / b for a, b in zip(ones, others, strict=True))
+
+    return Ratio(rounds(one.cpu, other.cpu), rounds(one.wall, other.wall), min(one.cpu) / min(other.cpu))

@@ -1,26 +1,24 @@
-"""The cost of a click and of a new text on every page, on a new server and on a server in use.
-
-Two servers do the same work alternately: the app, which collects garbage while idle, and the app with Streamlit's
-collection after every script run. CPU time is that of all the server's threads; bytes are those of the WebSocket,
-uncompressed. A click is the address of another head of the same text, as links and the browser's back button send
-it.
-"""
+"""Reruns of pages, and the memory of a server that has had many visitors."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from statistics import mean, median
 
+from bench.models import sentences
 from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
-from bench.texts import sentences
 from bench.visitor import AppSession, processor_seconds, visitor
 
 EACH_RUN = "bench.each_run"  # the module that runs the app with collection after every script run
-HEADS, TEXTS = 5, 2  # events per page in each measurement
+HEADS, RERUNS_TEXTS = 5, 2  # events per page in each measurement
 SESSIONS, READ, CLICKS = 30, 100, 1  # visitors; their texts in total; heads that they select per text
 GROWN = 1.25  # limit of the ratio of a click's cost on a server in use to that on a new server
 
@@ -64,7 +62,7 @@ def other_head(at: int) -> dict[str, int]:
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
-def measure() -> Iterator[ReportRow]:
+def measure_reruns() -> Iterator[ReportRow]:
     """Yield a row for each page, then the ratios over all pages."""
     with ExitStack() as stack:
         servers = [stack.enter_context(app()), stack.enter_context(app(module=EACH_RUN))]
@@ -114,7 +112,7 @@ def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
-        texts = list(islice(source, 1 + TEXTS))
+        texts = list(islice(source, 1 + RERUNS_TEXTS))
         order = sides[:: 1 if turn % 2 else -1]
         taken = {id(side): side.cost(page, texts) for side in order}
         found[page] = [taken[id(side)] for side in sides]
@@ -130,3 +128,64 @@ def visits(stack: ExitStack, side: MeasuredServer) -> None:
         other.see(page, text=text)
         for click in range(CLICKS):
             other.see(page, text=text, **other_head(at + click))
+
+
+HELD_TEXTS, CHANGES, MODELS, A_SESSION = 1000, 20, 3, 50  # A_SESSION is the number of texts per visitor
+MOST = 1.1  # ratio of memory to that with garbage collection after every run
+LIMITS = {"HEADLIGHT_MODEL_MEMORY": "400MB", "HEADLIGHT_TRACE_MEMORY": "100MB"}  # two of the three models fit
+REST = 15.0  # idle seconds, longer than the delay of the idle collection (ui/run/idle_collection.py)
+MOMENTS = ("after the first text", "after the texts", "at rest", "after the model changes", "at rest again", "peak")
+
+
+def measure_held() -> Iterator[ReportRow]:
+    """Yield a row for each moment."""
+    with tempfile.TemporaryDirectory() as name:
+        models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
+        mine, theirs = (measure_resident_memory(module, Path(name), models) for module in ("streamlit", EACH_RUN))
+    for moment, ours, other in zip(MOMENTS, mine, theirs, strict=True):
+        figure = f"{ours / other:.2f} ({ours / 2**20:.0f} against {other / 2**20:.0f} MiB)"
+        sessions = HELD_TEXTS // A_SESSION
+        note = f"{HELD_TEXTS:,} texts of {sessions} sessions without a pause, then {CHANGES} changes of model"
+        yield upper_limit_row(
+            f"memory held {moment}: collecting while idle / after each run", MOST, ours / other, figure, note
+        )
+
+
+def measure_resident_memory(module: str, folder: Path, models: list[Path]) -> list[int]:
+    """Return the resident memory in bytes at each of the MOMENTS; ``module`` runs the app."""
+    with app({**LIMITS, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, module) as server:
+        read(server, [{}])
+        found = [server.resident()]
+        source = sentences(seed=5)
+        for _ in range(HELD_TEXTS // A_SESSION):
+            read(server, [{"text": text} for text in islice(source, A_SESSION)])
+        found.append(server.resident())
+        time.sleep(REST)
+        found.append(server.resident())
+        read(server, [{"model": models[at % MODELS], "text": next(source)} for at in range(CHANGES)])
+        found.append(server.resident())
+        time.sleep(REST)
+        return [*found, server.resident(), server.peak()]
+
+
+def read(server: Server, queries: list[dict[str, object]]) -> None:
+    """Open the given pages one after another as a single visitor."""
+    with visitor(server.url) as other:
+        for query in queries:
+            other.see("", **query)
+
+
+def save(folder: Path, seed: int) -> Path:
+    """Save a BERT with random weights (140 MB) and the embedded model's tokenizer."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    from inference.files import embedded
+
+    torch.manual_seed(seed)
+    config = BertConfig(hidden_size=512, num_hidden_layers=6, num_attention_heads=8, intermediate_size=2048)
+    BertModel(config).save_pretrained(folder)
+    for file in embedded.folder().glob("*token*.json"):
+        shutil.copy(file, folder)
+    shutil.copy(embedded.folder() / "vocab.txt", folder)
+    return folder

@@ -1,7 +1,8 @@
-"""The backend over HTTP and on Ray Serve against the local backend: overhead, throughput, failover."""
+"""Backends over HTTP and on Ray Serve."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import queue
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -31,7 +33,7 @@ WORDS = "the cat sat on a mat and the dog saw it all day long while rain fell up
 PAIRS, CROWD, SECONDS = 60, 8, 20.0
 KEPT = 40_000_000  # bytes of cached traces on both sides; a full cache reuses memory, as after an hour of use
 WARM = 60  # texts that fill the cache
-FIRST_PORT = 8941
+SERVING_FIRST_PORT = 8941
 
 
 def text(number: int) -> str:
@@ -136,13 +138,13 @@ def replicas(server: psutil.Process) -> list[psutil.Process]:
     return [child for child in server.children(recursive=True) if "ServeReplica" in " ".join(child.cmdline()[:1])]
 
 
-def measure() -> Iterator[ReportRow]:
+def measure_serving() -> Iterator[ReportRow]:
     """Yield rows for the HTTP service, and for Ray Serve if it is installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     here = LocalBackend(Settings(trace_memory_bytes=KEPT))
     for number in range(WARM):
         here.trace(TraceRequest(text=text(number)))
-    with run_service("serving.service", FIRST_PORT) as (server, there):
+    with run_service("serving.service", SERVING_FIRST_PORT) as (server, there):
         yield _overhead("one process over HTTP", overhead(there, here, server, WARM))
         done, refused = run_crowd(there, 10_000)
         yield ReportRow(
@@ -150,11 +152,14 @@ def measure() -> Iterator[ReportRow]:
         )
     if find_spec("ray") is None:
         return
-    with run_service("serving.cluster", FIRST_PORT + 3, "--replicas", "1", **{haproxy.WANTED: "0"}) as (server, there):
+    with run_service("serving.cluster", SERVING_FIRST_PORT + 3, "--replicas", "1", **{haproxy.WANTED: "0"}) as (
+        server,
+        there,
+    ):
         yield _overhead("Ray Serve, its own proxy", overhead(there, here, server, WARM + PAIRS))
     for many in (1, 2):
         options = ("--replicas", str(many), "--least", str(many))
-        with run_service("serving.cluster", FIRST_PORT + many, *options) as (server, there):
+        with run_service("serving.cluster", SERVING_FIRST_PORT + many, *options) as (server, there):
             if many == 1:
                 yield _overhead("Ray Serve", overhead(there, here, server, WARM + 2 * PAIRS))
             done, refused = run_crowd(there, 20_000)
@@ -175,4 +180,43 @@ def _overhead(name: str, found: Overhead) -> ReportRow:
         found.more <= 15 and times <= 1.2,
         f"medians of {PAIRS} in turns; processor time of both ends {found.far_processor:.1f} against"
         f" {found.near_processor:.1f} ms",
+    )
+
+
+CLUSTER_FIRST_PORT = 8951
+
+
+def local_throughput(together: int) -> float:
+    """Return the traces per second in this process, with ``together`` texts in a batch."""
+    here = LocalBackend(Settings())
+    here.trace(TraceRequest(text="ready"))
+    numbers, end = itertools.count(1_000_000), time.monotonic() + SECONDS
+
+    def visitor(_which: int) -> int:
+        done = 0
+        while time.monotonic() < end:
+            done += len(here.traces([TraceRequest(text=text(next(numbers))) for _ in range(together)]))
+        return done
+
+    crowded = CROWD // together
+    with ThreadPoolExecutor(crowded) as pool:
+        return sum(pool.map(visitor, range(crowded))) / SECONDS
+
+
+def measure_cluster() -> Iterator[ReportRow]:
+    """Yield a row for each configuration; Ray has to be installed."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    for together in (1, CROWD):
+        yield _row(f"in this process, {together} at once", local_throughput(together), 0)
+    for number, (many, batch) in enumerate(itertools.product((1, 2), (1, CROWD))):
+        options = ("--replicas", str(many), "--least", str(many), "--batch", str(batch))
+        with run_service("serving.cluster", CLUSTER_FIRST_PORT + number, *options) as (_server, there):
+            done, refused = run_crowd(there, 10_000)
+            yield _row(f"Ray Serve, {many} replicas, {batch} at once at most", done / SECONDS, refused)
+
+
+def _row(what: str, speed: float, refused: int) -> ReportRow:
+    load = os.getloadavg()[0]
+    return ReportRow(
+        f"{CROWD} clients, {what}", "–", f"{speed:.0f} traces/s, {refused} refused", None, f"load {load:.0f}"
     )

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from attention.trace import ModelId, Trace
 from i18n import gettext_lazy
 from inference import cancellation
-from inference.building import BUILDING
 from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard, catalogue, list_vision_models, refusal
 from inference.errors import UserError
 from inference.files import sources
 from inference.files.download import Download
 from inference.files.hub import Offer
+from inference.loaded_model import BUILDING
 from inference.pictures.image_processing import PICTURES, reads
 from inference.request import TraceRequest, size_of
 from inference.scheduling import Scheduler

@@ -13,9 +13,8 @@ from attention.record import Unavailable
 from attention.tokens import TokenRow
 from attention.view import View
 from i18n import gettext_lazy, ngettext_lazy
-from inference.tasks.masked_words import Filled, MaskedWords
-from inference.tasks.order_test import OrderRequest
-from inference.tasks.positions import Positions, PositionsRequest
+from inference.tasks.positions import OrderRequest, Positions, PositionsRequest
+from inference.tasks.predictions import Filled, MaskedWords
 from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_head, place
 
 

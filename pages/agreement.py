@@ -6,7 +6,7 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import UserError
-from inference.tasks.word_influence import MOST_TOKENS, WordGradients, WordPath
+from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from ui.attribution.methods import EFFECT, MOST_MISSED
 from ui.input.composing import compose
 from ui.input.controls import bound_widget

@@ -5,7 +5,7 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from inference.task_heads import MASKED
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import SurprisalRequest
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import refuse_unreadable

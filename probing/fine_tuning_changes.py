@@ -171,7 +171,7 @@ def lead_threshold(twins: Sequence[FloatArray]) -> float:
     square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506). All heads of a run may drift
     further together, so two twins give a single difference, and a third run is compared with their largest
     difference in any head. The ratio of two normal variables has a Cauchy distribution, of which a share ``LEVEL``
-    lies beyond ``AHEAD``. The threshold holds for all heads jointly; `bench/luck_claims.py` simulates such runs.
+    lies beyond ``AHEAD``. The threshold holds for all heads jointly; `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())

@@ -24,7 +24,7 @@ from attention.annotations import AnnotatedText
 from attention.mask import BoolArray
 from i18n import gettext_lazy
 from inference.request import EMBEDDED
-from inference.tasks.link_hits import LinksAnswer, LinksQuestion, RandomLinksQuestion
+from inference.tasks.heads import LinksAnswer, LinksQuestion, RandomLinksQuestion
 from inference.tasks.model_request import InspectRequest
 from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
 from probing.statistics import RULES, cue

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from i18n import format_and_list, format_or_list, gettext_lazy
-from inference.building import BUILDING, silence_transformers
 from inference.errors import UserError, as_user_error
 from inference.files.checkpoint import PROCESSOR, TOKENIZERS, WEIGHTS
+from inference.loaded_model import BUILDING, silence_transformers
 from inference.settings import Settings, free_memory
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from attention.trace import ModelId
 from i18n import gettext_lazy
-from inference.building import BUILDING, silence_transformers
 from inference.catalogue.listing import refusal
 from inference.errors import UserError, as_user_error
 from inference.files import architecture, checkpoint, packages
@@ -21,7 +20,7 @@ from inference.files.checkpoint import refuse_too_large
 from inference.files.sources import ModelSource
 from inference.load import head_weights
 from inference.load.length_limits import patch_limit, token_limit
-from inference.loaded_model import LoadedModel
+from inference.loaded_model import BUILDING, LoadedModel, silence_transformers
 from inference.pictures import image_processing
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT, ImageProcessor
 from inference.settings import Settings, free_memory

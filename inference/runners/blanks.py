@@ -1,4 +1,4 @@
-"""Blanks in a text: hidden words or a typed [MASK], as positions of the mask token in the input."""
+"""Inputs of a runner: encoded texts, with blanks for masked words."""
 
 from __future__ import annotations
 
@@ -11,10 +11,29 @@ from attention.tokens import TokenRow
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
-from inference.runners.inputs import read
-from inference.tasks.masked_words import BlankRequest, lies_in
+from inference.record.batching import Sample, collate
+from inference.request import TraceRequest
+from inference.tasks.predictions import BlankRequest, lies_in
 from inference.text.encoding import Encoding, check_text
 from inference.text.pieces import readable_piece, role
+
+
+def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:
+    """Return the encoding of a checked text.
+
+    Raise UserError if the text is empty, too long, or part of a pair that the model cannot read.
+    """
+    text = check_text(text)
+    pair = None if pair is None else check_text(pair, gettext_lazy("second text"))
+    return loaded.reader.read(text, pair, loaded.limit, cut)
+
+
+def tensors(loaded: LoadedModel, *readings: Encoding) -> dict[str, Any]:
+    """Return encodings as a batch, padded on the right, all (text, token)."""
+    paired = any(max(reading.row.segments, default=0) > 0 for reading in readings)
+    request = TraceRequest(pair="" if paired else None)  # a pair adds the segment ids
+    return collate(loaded, [Sample("", request, reading, None, None) for reading in readings])
+
 
 TYPED = "[MASK]"  # the usual way to type a blank, for any mask token of the model
 MOST = 20  # blanks in a text; with more, too little text is left to guess from

@@ -27,7 +27,7 @@ from inference.record.edit_hooks import apply_edits
 from inference.record.patching import DonorHook, Notes, PatchHook, RecipientHook, donor_set, patch_activations
 from inference.runners.edit_batches import Set, refuse_unfit, split_patches
 from inference.runners.whole_pass import names_of, prepare_inputs, run_calls
-from inference.tasks.changed_pass import ChangeRequest, ChangeResult, End
+from inference.tasks.whole_pass import ChangeRequest, ChangeResult, End
 
 TOP = 6  # largest outputs of either pass that are reported
 

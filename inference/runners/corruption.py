@@ -11,7 +11,7 @@ from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.runners.blanks import as_read, display_pieces, mask_of, text_positions
 from inference.runners.masked_words import at_blanks
-from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Chosen, CorruptedText, Corruption
+from inference.tasks.predictions import HIDDEN, KEPT, REPLACED, Chosen, CorruptedText, Corruption
 
 SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 

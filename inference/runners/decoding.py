@@ -15,7 +15,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
-from inference.runners.inputs import read
+from inference.runners.blanks import read
 from inference.tasks.decoding import Decoding, DecodingStep, NextCandidate, NextStep, NextTarget
 from inference.text.encoding import Encoding, check_text
 from inference.text.next_token_text import extend_reading, gains, mark_pieces, text_read

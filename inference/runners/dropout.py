@@ -14,10 +14,9 @@ from inference.anatomy.positions import shared_copy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
-from inference.runners.blanks import display_pieces, prepare
-from inference.runners.inputs import tensors
+from inference.runners.blanks import display_pieces, prepare, tensors
 from inference.runners.masked_words import guess
-from inference.tasks.dropout import Dropout, DropoutResult
+from inference.tasks.anatomy import Dropout, DropoutResult
 
 MOST_SHARE, MOST_PASSES = 90, 32  # the share in percent; with nearly everything dropped, a pass shows nothing
 

@@ -23,7 +23,7 @@ from inference.record import edit_hooks, growing_batch, patching
 from inference.record.batching import MOST_TOKENS
 from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set
 from inference.runners import single_token_head
-from inference.runners.inputs import tensors
+from inference.runners.blanks import tensors
 from inference.text.encoding import Encoding
 
 MOST_SETS = 2048  # in a request

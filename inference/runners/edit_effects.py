@@ -15,10 +15,9 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
-from inference.runners.blanks import display_pieces, pieces_of, prepare
+from inference.runners.blanks import display_pieces, pieces_of, prepare, read, tensors
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import MOST_NUMBERS, ModelInput, one_text, outputs, refuse_sets
-from inference.runners.inputs import read, tensors
 from inference.runners.labels import log_probabilities, logits_there, names, refuse_absent, sort
 from inference.runners.next_sentence import judgements
 from inference.tasks.edit_effects import (

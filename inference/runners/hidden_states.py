@@ -13,7 +13,7 @@ from i18n import error_message, gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.runners.inputs import read, tensors
+from inference.runners.blanks import read, tensors
 from inference.tasks.hidden_states import HiddenStates, Pooled, States, TextVectors
 from inference.text.encoding import Encoding, check_text
 

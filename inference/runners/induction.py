@@ -19,7 +19,7 @@ from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TOKENS, stream
 from inference.record.edit_hooks import HEADS
 from inference.record.patching import replacing_output
-from inference.tasks.induction import InductionHeads, InductionScores
+from inference.tasks.heads import InductionHeads, InductionScores
 
 Ids = npt.NDArray[np.int64]
 Score = Callable[[FloatArray], FloatArray]  # (text, head, query, key) -> (text, head)

@@ -13,10 +13,9 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TOKENS
 from inference.record.patching import replacing_output
-from inference.runners.blanks import hide, mask_of, prepare
-from inference.runners.inputs import tensors
+from inference.runners.blanks import hide, mask_of, prepare, tensors
 from inference.runners.occlusion import runs, target
-from inference.tasks.occlusion import GradientResult, Gradients
+from inference.tasks.attribution import GradientResult, Gradients
 
 MOST_STEPS = 200
 

@@ -9,12 +9,12 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
-from inference.runners.inputs import read, tensors
+from inference.runners.blanks import read, tensors
+from inference.runners.influence import from_vectors, path_from_zero, word_vectors
 from inference.runners.labels import failure_message, logits_there, refuse_absent
 from inference.runners.word_influence import BATCH, refuse_long
-from inference.runners.word_vectors import from_vectors, path_from_zero, word_vectors
+from inference.tasks.attribution import WordScores
 from inference.tasks.labels import LabelGradients, LabelPath
-from inference.tasks.word_influence import WordScores
 
 
 def answer(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordScores:

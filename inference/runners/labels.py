@@ -14,11 +14,11 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.patching import replacing_output
 from inference.record.records import numpy
+from inference.runners.blanks import read, tensors
 from inference.runners.edit_batches import one_text
-from inference.runners.inputs import read, tensors
-from inference.runners.word_vectors import from_vectors, word_vectors
+from inference.runners.influence import from_vectors, word_vectors
+from inference.tasks.attribution import Run
 from inference.tasks.labels import CHOICE, EACH, NUMBER, LabelAnswer, LabelPlace, LabelRequest, TextLabel, WordTags
-from inference.tasks.word_influence import Run
 from inference.text.encoding import Encoding, check_text
 
 LONGEST_NAME = 60

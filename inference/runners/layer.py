@@ -18,11 +18,16 @@ from inference.record.attention_call import part_names
 from inference.record.attention_function import record_attention
 from inference.record.edit_hooks import call_of, heads_of
 from inference.record.records import block_of
-from inference.runners.attention_assembly import AttentionParts, UnsupportedAttention, assemble
-from inference.runners.block_recorder import BlockRecorder, watch_block
-from inference.runners.inputs import read, tensors
-from inference.runners.projections import rotaries
-from inference.tasks.layer import LayerAnswer, LayerQuestion
+from inference.runners.blanks import read, tensors
+from inference.runners.layer_parts import (
+    AttentionParts,
+    BlockRecorder,
+    UnsupportedAttention,
+    assemble,
+    rotaries,
+    watch_block,
+)
+from inference.tasks.whole_pass import LayerAnswer, LayerQuestion
 
 COMPARED = 512  # number of tokens that are recomputed, the last tokens of a longer text
 WRONG = 1e-3  # relative to the largest number: a larger difference is not due to rounding

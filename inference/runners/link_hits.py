@@ -15,8 +15,8 @@ from inference.loaded_model import LoadedModel
 from inference.record.batching import Sample, batches, collate, stream
 from inference.record.edit_hooks import HEADS, attention_layers
 from inference.request import TraceRequest
-from inference.runners.inputs import read
-from inference.tasks.link_hits import LinksAnswer, LinksQuestion
+from inference.runners.blanks import read
+from inference.tasks.heads import LinksAnswer, LinksQuestion
 from inference.text.encoding import explain_unreadable
 
 TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and take more memory

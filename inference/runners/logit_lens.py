@@ -19,10 +19,8 @@ from inference.loaded_model import LoadedModel
 from inference.record.edit_hooks import apply_edits
 from inference.record.patching import replacing_output
 from inference.runners import decoding
-from inference.runners.blanks import display_pieces, prepare
-from inference.runners.inputs import tensors
-from inference.tasks.logit_lens import Layers, Lens, NextLens
-from inference.tasks.masked_words import Guess
+from inference.runners.blanks import display_pieces, prepare, tensors
+from inference.tasks.predictions import Guess, Layers, Lens, NextLens
 from inference.text.encoding import Encoding
 from inference.text.next_token_text import extend_reading, mark_pieces
 

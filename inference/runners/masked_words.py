@@ -13,9 +13,8 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.runners.blanks import Blanked, display_pieces, hide, mask_of, pieces_of, prepare, replace_token
-from inference.runners.inputs import tensors
-from inference.tasks.masked_words import Blank, Filled, Guess, HiddenWord, MaskedWords, WordCandidate
+from inference.runners.blanks import Blanked, display_pieces, hide, mask_of, pieces_of, prepare, replace_token, tensors
+from inference.tasks.predictions import Blank, Filled, Guess, HiddenWord, MaskedWords, WordCandidate
 from inference.text.encoding import Encoding
 
 MOST_WORDS = 12  # candidate words in a request

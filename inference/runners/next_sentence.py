@@ -10,8 +10,8 @@ from torch import Tensor
 from i18n import gettext_lazy
 from inference.errors import as_user_error
 from inference.loaded_model import LoadedModel
-from inference.runners.inputs import read, tensors
-from inference.tasks.next_sentence import NEXT, ORDER, NextSentence, NextSentenceAnswer
+from inference.runners.blanks import read, tensors
+from inference.tasks.predictions import NEXT, ORDER, NextSentence, NextSentenceAnswer
 
 
 def answer(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:

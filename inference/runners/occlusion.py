@@ -11,8 +11,8 @@ from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.runners.blanks import Blanked, hide, mask_of, prepare, text_positions
 from inference.runners.masked_words import at_blanks, guess, logs
-from inference.tasks.masked_words import Guess
-from inference.tasks.occlusion import OcclusionRequest, OcclusionResult
+from inference.tasks.attribution import OcclusionRequest, OcclusionResult
+from inference.tasks.predictions import Guess
 
 
 def answer(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:

@@ -16,8 +16,8 @@ from inference.anatomy.positions import places, remove_positions, slopes
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record import capture
-from inference.runners.inputs import read, tensors
-from inference.tasks.order_test import MOST, ROUNDING, OrderPass, OrderRequest, OrderTest
+from inference.runners.blanks import read, tensors
+from inference.tasks.positions import MOST, ROUNDING, OrderPass, OrderRequest, OrderTest
 from inference.text.encoding import Encoding
 
 

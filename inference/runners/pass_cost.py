@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_leaves
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.tasks.pass_cost import CostRequest, MeasuredCost
+from inference.tasks.anatomy import CostRequest, MeasuredCost
 
 ENOUGH = 0.5  # seconds of passes, after which no further pass runs
 MOST_PASSES = 7

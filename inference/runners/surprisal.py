@@ -9,7 +9,7 @@ from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.runners.blanks import as_read, hide, mask_of, text_positions
 from inference.runners.masked_words import piece_logs
-from inference.tasks.surprisal import SurprisalRequest, SurprisalScores
+from inference.tasks.predictions import SurprisalRequest, SurprisalScores
 
 
 def answer(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalScores:

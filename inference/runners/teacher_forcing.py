@@ -15,11 +15,10 @@ from inference.loaded_model import LoadedModel
 from inference.record import edit_hooks
 from inference.record.batching import MOST_TOKENS
 from inference.record.records import numpy
-from inference.runners.blanks import display_pieces
+from inference.runners.blanks import display_pieces, read
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import refuse_sets
-from inference.runners.inputs import read
-from inference.tasks.teacher_forcing import ForcedSteps, ForcedTarget
+from inference.tasks.decoding import ForcedSteps, ForcedTarget
 from inference.write import target_text
 from inference.write.decoding import Writing
 from inference.write.target_text import refuse_edits

@@ -7,7 +7,7 @@ import numpy as np
 from i18n import gettext_lazy
 from inference.errors import as_user_error
 from inference.loaded_model import LoadedModel
-from inference.tasks.text_sizes import TextSizes, TokenCounts
+from inference.tasks.hidden_states import TextSizes, TokenCounts
 
 CHUNK = 1_000  # texts that are tokenised at a time
 

@@ -17,8 +17,7 @@ from inference.anatomy.watched_pass import blocks, watch
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.runners.anatomy import side_of
-from inference.runners.blanks import display_pieces
-from inference.runners.inputs import read, tensors
+from inference.runners.blanks import display_pieces, read, tensors
 from inference.task_heads import CLASSES
 from inference.tasks.model_request import Answer
 from inference.tasks.whole_pass import PassOverview, PassRequest, Stage, WholePass

@@ -18,11 +18,11 @@ from inference.loaded_model import LoadedModel
 from inference.record import capture
 from inference.record.edit_hooks import HEADS, attention_layers
 from inference.record.records import numpy
-from inference.runners import attention_flow, value_zeroing
+from inference.runners import influence
+from inference.runners.blanks import read, tensors
 from inference.runners.edit_batches import one_text, outputs
-from inference.runners.inputs import read, tensors
-from inference.runners.word_vectors import from_vectors, path_from_zero, word_vectors
-from inference.tasks.word_influence import (
+from inference.runners.influence import from_vectors, path_from_zero, word_vectors
+from inference.tasks.attribution import (
     MOST_TOKENS,
     AnyFocus,
     FlowToWord,
@@ -52,7 +52,7 @@ def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
         if isinstance(question, FlowToWord):
             return WordScores(_flow(loaded, one, question.focus))
         if isinstance(question, ZeroedValues):
-            return WordScores(numpy(value_zeroing.distances(loaded.model, one, question.layer)))
+            return WordScores(numpy(influence.distances(loaded.model, one, question.layer)))
         if isinstance(question, WordGradients):
             return WordScores(gradients(loaded.model, one, question.focus, question.directions))
         return _path(loaded.model, one, question)
@@ -109,11 +109,11 @@ def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words:
 
 def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
     tokens = one["input_ids"].shape[1]
-    if tokens > attention_flow.MOST_TOKENS:
+    if tokens > influence.MOST_TOKENS:
         raise UserError(
             gettext_lazy(
                 "Attention flow is computed for at most {most} tokens; this text has {tokens}.",
-                most=attention_flow.MOST_TOKENS,
+                most=influence.MOST_TOKENS,
                 tokens=tokens,
             ),
             way_out="text",
@@ -122,7 +122,7 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
     records = attending_records(next(iter(parts.values())))
     maps = np.stack([sum(record.weights(head) for head in range(record.heads)) for record in records])
     mixed = with_residual(shares(maps))
-    found = np.mean([attention_flow.flow(mixed, query) for query in range(*focus)], axis=0).astype(np.float32)
+    found = np.mean([influence.flow(mixed, query) for query in range(*focus)], axis=0).astype(np.float32)
     found.setflags(write=False)
     return found
 

@@ -1,4 +1,4 @@
-"""The architecture of a model: its layers in the order of execution, and its parameters by role."""
+"""Requests for a model's modules and parameters, its cost, and its dropout."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from attention.mask import FloatArray
 from i18n import gettext_lazy
 from inference.tasks.model_request import InspectRequest
+from inference.tasks.predictions import BlankRequest, Guess
 
 Numbers = npt.NDArray[np.float32]
 
@@ -276,3 +278,60 @@ class Anatomy(InspectRequest[Build]):
     """A request for the architecture of a model."""
 
     ANSWERED_BY: ClassVar[str] = "anatomy"
+
+
+@dataclass(frozen=True)
+class MeasuredCost:
+    """The measured cost of a text length; ``seconds`` are the wall-clock times of the passes.
+
+    A first pass warms up and is not included, unless it is too slow to be repeated. ``busy`` is the mean processor
+    time of the computing thread for a pass, in seconds: the time of a pass on an idle machine. ``peak_bytes`` is
+    the peak memory of the pass's own tensors, without weights and the internal buffers of kernels.
+    """
+
+    tokens: int
+    seconds: tuple[float, ...]
+    busy: float
+    peak_bytes: int
+    threads: int
+
+    @property
+    def best(self) -> float:
+        """Return the fastest wall-clock time, since other processes can only slow a pass down."""
+        return min(self.seconds)
+
+
+@dataclass(frozen=True)
+class CostRequest(InspectRequest[MeasuredCost]):
+    """A request to measure a text length; answers are cached, so increase ``again`` to repeat it."""
+
+    ANSWERED_BY: ClassVar[str] = "pass_cost"
+
+    tokens: int = 16
+    again: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class DropoutResult:
+    """Passes over a text with dropout and a pass without, all for the first blank."""
+
+    undropped: Guess  # the most probable token without dropout
+    probabilities: FloatArray  # (pass,) float32, for that token
+    likeliest: tuple[str, ...]  # the most probable token of each pass
+    cosines: FloatArray  # (pass,) float32: the blank's last hidden state, with and without dropout
+
+
+@dataclass(frozen=True)
+class Dropout(BlankRequest[DropoutResult]):
+    """A request for ``passes`` passes with ``share`` percent dropout at every dropout layer.
+
+    Each value is set to zero with that probability, drawn with ``seed``, and the others are divided by the
+    probability of being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the
+    attention weights, and the outputs of attention and feed-forward sublayers.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "dropout"
+
+    share: int = 10
+    passes: int = 8
+    seed: int = 0

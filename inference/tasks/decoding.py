@@ -1,8 +1,4 @@
-"""The next token of a decoder, and the attention of its last token.
-
-A text is written token by token. Each request names the tokens written so far, so that its answer depends on the
-request only: a page continues with another request that has a further token, or an alternative token.
-"""
+"""Requests for written text: decoding token by token, beams and teacher forcing."""
 
 from __future__ import annotations
 
@@ -155,3 +151,32 @@ class NextBeams(Decoding[BeamStep]):
     width: int = 4
     beams: tuple[Beam, ...] = ()
     finished: tuple[Beam, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ForcedSteps:
+    """The steps of a given translation under each set of edits, with teacher forcing.
+
+    ``logs`` is (set, step), float32, the log-probabilities of the given tokens; ``likeliest`` is (set, step),
+    int32, the most probable tokens; ``pieces`` are the most probable tokens as displayed.
+    """
+
+    logs: FloatArray
+    likeliest: FloatArray
+    pieces: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class ForcedTarget(PredictRequest[ForcedSteps]):
+    """A request to score a translation token by token; ``written`` is as in NextTarget.
+
+    An end token counts like any other token. Edits of steps that the translation does not have are ignored.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "teacher_forcing"
+    HEAD: ClassVar[str] = WRITES
+
+    text: str = ""
+    written: tuple[int, ...] = ()
+    cut: int | None = None
+    edits: tuple[tuple[Edit, ...], ...] = ((),)

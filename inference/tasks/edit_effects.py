@@ -10,8 +10,8 @@ from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from inference.task_heads import CAUSAL, NEXT_SENTENCE, WRITES
 from inference.tasks.labels import LabelRequest
-from inference.tasks.masked_words import BlankRequest
 from inference.tasks.model_request import InspectRequest, PredictRequest
+from inference.tasks.predictions import BlankRequest
 
 Sets = tuple[tuple[Edit | Patch, ...], ...]
 

@@ -1,12 +1,16 @@
-"""The hidden states of a text after each layer, and a pooled vector for each of many texts."""
+"""Requests for hidden states of texts and for their numbers of tokens."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
+from inference.task_heads import TOKENIZER
 from inference.tasks.model_request import InspectRequest
 
 
@@ -60,3 +64,21 @@ class Pooled(InspectRequest[TextVectors]):
     mix: str = "last"
     level: int = 0
     pooling: str = "mean"
+
+
+@dataclass(frozen=True, eq=False)
+class TokenCounts:
+    """The number of tokens of each text, with special tokens, and of its unknown tokens: both (text,)."""
+
+    tokens: NDArray[np.int32]
+    unknown: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TextSizes(InspectRequest[TokenCounts]):
+    """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
+
+    ANSWERED_BY: ClassVar[str] = "text_sizes"
+    HEAD: ClassVar[str] = TOKENIZER
+
+    texts: tuple[str, ...] = ()

@@ -10,8 +10,8 @@ import numpy as np
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from inference.task_heads import CLASSIFY, TAG
+from inference.tasks.attribution import Run, WordScores
 from inference.tasks.model_request import Answer, PredictRequest
-from inference.tasks.word_influence import Run, WordScores
 
 CHOICE, EACH, NUMBER = "choice", "each", "number"
 

@@ -1,4 +1,4 @@
-"""A pass from token ids to probabilities: its stages, their results, and the terms of a number."""
+"""Requests for the intermediate results of a forward pass, of a layer, and of a pass with a change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from attention.edits import Edit, Pairs, Patch
+from attention.mask import FloatArray
+from attention.walkthrough import LayerParameters
 from i18n import gettext_lazy
 from inference.task_heads import BARE
 from inference.tasks.model_request import Answer, InspectRequest
@@ -174,3 +177,87 @@ class OneNumber(PassRequest[Opened]):
     stage: int = 0
     place: Place = ()
     top: int = 12
+
+
+@dataclass(frozen=True, eq=False)
+class LayerAnswer:
+    """A layer's input, parameters and output for a text; all arrays are float32 and read-only.
+
+    ``largest`` and ``mean`` are the differences between ``output`` and the result of
+    attention.walkthrough.trace_layer_steps on ``stream``, over the last ``compared`` tokens. ``size`` is the
+    largest absolute value of ``output`` there, the reference for these differences.
+    """
+
+    ids: tuple[int, ...]  # token ids of the source
+    stream: FloatArray  # (token, channel): the residual stream before the attention
+    memory: FloatArray | None  # (key, channel): the encoder's output, for cross-attention
+    wiring: LayerParameters
+    output: FloatArray  # (token, channel): the model's own output, at the place that wiring.ends names
+    names: dict[str, str]  # module paths of "query", "key", "value", "output", "before" and "closing"
+    largest: float
+    mean: float
+    size: float
+    compared: int  # number of tokens
+
+
+@dataclass(frozen=True)
+class LayerQuestion(InspectRequest[LayerAnswer]):
+    """A request for a layer of a stack ("encoder", "decoder", "cross") on a text.
+
+    ``target`` has the decoder's tokens for an encoder-decoder; ``cut`` is as in a TraceRequest. UserError is
+    raised if the attention of the architecture cannot be identified, or cannot be reproduced from its weights.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "layer"
+
+    text: str = ""
+    pair: str | None = None
+    target: tuple[int, ...] = ()
+    cut: int | None = None
+    part: str = "encoder"
+    layer: int = 0
+
+
+@dataclass(frozen=True)
+class End:
+    """An output number of the requested token, before and after the change."""
+
+    name: str  # the token or class if the number is its probability, else the index
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class ChangeResult:
+    """The output of a pass with changed intermediate values.
+
+    ``ends`` are the largest numbers before and after, those before first. ``changed`` is the number of changed
+    values of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference among all output
+    numbers of the token.
+    """
+
+    ends: tuple[End, ...]
+    changed: int
+    moved: float
+
+
+@dataclass(frozen=True)
+class ChangeRequest(PassRequest[ChangeResult]):
+    """A request to change a stage's result, or to apply ``edits``, and compare the outputs of the pass.
+
+    The whole result changes, row ``row``, or the number at ``row`` and ``column``, counted as in
+    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are those of
+    its tokens in ``pairs`` of (here, there). With ``edits``, the pass runs under a set of edits and patches as in
+    inference.tasks.edit_effects, and no stage is changed. ``at`` is the row of the output that is reported.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "changed_pass"
+
+    stage: int = 0
+    row: int | None = None
+    column: int | None = None
+    to: float = 0.0
+    lender: str = ""
+    pairs: Pairs = ()
+    edits: tuple[Edit | Patch, ...] = ()
+    at: int = 0

@@ -14,7 +14,7 @@ from attention.agreement import mean_maps, mean_row_distance, rollout, shares, w
 from attention.measures import is_punctuation
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from inference.tasks.word_influence import WithoutWords
+from inference.tasks.attribution import WithoutWords
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, said, table_of

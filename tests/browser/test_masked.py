@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from inference import TraceRequest
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn

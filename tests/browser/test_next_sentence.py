@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from attention.view import flow, group
 from inference import TraceRequest
 from inference.files import embedded
-from inference.tasks.next_sentence import NextSentence
+from inference.tasks.predictions import NextSentence
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from attention.positions import shuffle_tokens
 from inference import LocalBackend, TraceRequest
-from inference.tasks.order_test import OrderRequest
+from inference.tasks.positions import OrderRequest
 from tests.support.atrest import click, rest
 from tests.support.browser import Problems
 from tests.support.looks import turn

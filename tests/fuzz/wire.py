@@ -34,9 +34,8 @@ from ui.pages.vectors import routes as vectors
 from ui.routes import classes, exports, pictures, selection_tokens, traces
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.server import metrics
-from ui.server.guard import Guard, SecurityHeaders
 from ui.server.metrics import RequestMetrics
-from ui.server.visitor import VisitorCookie
+from ui.server.middleware import Guard, SecurityHeaders, VisitorCookie
 from ui.show.selection_tokens import FIELDS, apply_selection
 from ui.state.selection import changes
 from ui.state.selection_token import KeptSelection, SelectionToken

@@ -131,7 +131,7 @@ PAGES = {
         "哪些头关注哪里？",
         [
             {},
-            {"words": 1, "special": 0, "count": 1},
+            {"words": 1, "special": 0},
             {"layer": 99, "head": 3, "focus": 400, "pins": "x", "count": "y"},
             {"cut": 5},
             {"text": "猫坐在垫子上。"},
@@ -145,7 +145,7 @@ PAGES = {
         "哪个头把一个词与另一个词联系起来？",
         [
             {"inward": 1},
-            {"by": "weight", "count": 1},
+            {"by": "weight"},
             {"other": "Nobody came."},
             {"text": "cat", "against": 99, "clicking": "x"},
             {"text": LIBRARY[-1].text},
@@ -191,7 +191,7 @@ PAGES = {
         "哪个头能找到某种关系，找得有多好？",
         [
             {},
-            {"data": "pronouns", "way": "out", "outcome": "hits", "count": 1},
+            {"data": "pronouns", "way": "out", "outcome": "hits"},
             {"relation": "det", "control": 0, "outcome": "misses"},
             {"least": 100_000, "control": 0},
             {"data": "file"},
@@ -239,7 +239,7 @@ PAGES = {
         [
             {},
             {"source": "sentences", "relations": 0, "outcome": "misses"},
-            {"relations": 0, "relation": "broad", "share": 10, "count": 1},
+            {"relations": 0, "relation": "broad", "share": 10},
             {"relations": 0, "share": 100, "only": "none", "text": "cat"},
             {"relation": "det"},
             {"text": " ", "relations": 0},

@@ -11,9 +11,9 @@ import pytest
 
 from attention.annotations import Link
 from inference import LocalBackend, TraceRequest, UserError
-from inference.runners import inputs, link_hits
+from inference.runners import blanks, link_hits
 from inference.settings import Settings
-from inference.tasks.link_hits import LinksQuestion, RandomLinksQuestion
+from inference.tasks.heads import LinksQuestion, RandomLinksQuestion
 from probing import formats
 from probing import score as scoring
 from probing.results import rows
@@ -102,7 +102,7 @@ def test_equal_texts_are_read_once(backend: LocalBackend, monkeypatch: pytest.Mo
 
     def noting(loaded: Any, text: str) -> Any:
         read.append(text)
-        return inputs.read(loaded, text)
+        return blanks.read(loaded, text)
 
     monkeypatch.setattr(link_hits, "read", noting)
     broken = " ".join(["cat"] * 60)  # The text exceeds the tiny model's limit of 40 tokens.

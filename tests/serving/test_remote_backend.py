@@ -17,7 +17,7 @@ from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from inference import EMBEDDED, LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
-from inference.tasks.text_sizes import TextSizes
+from inference.tasks.hidden_states import TextSizes
 from serving import remote_backend
 from serving.model_process import SubprocessBackend
 from serving.protocol import TYPE, pack

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from tests.support.asking import go
 from ui.routes import selection_tokens
 from ui.routes.selection_tokens import ADDRESS
-from ui.server.guard import Guard
+from ui.server.middleware import Guard
 from ui.state.selection_token import SelectionToken
 
 

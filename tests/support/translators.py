@@ -13,8 +13,7 @@ from attention.alignment import covering_heads
 from attention.edits import Edit
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from inference.tasks.decoding import BeamStep, NextBeams, NextTarget
-from inference.tasks.teacher_forcing import ForcedSteps, ForcedTarget
+from inference.tasks.decoding import BeamStep, ForcedSteps, ForcedTarget, NextBeams, NextTarget
 from tests.support.serving import Served
 from tests.support.tinymodels import save
 

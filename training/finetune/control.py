@@ -12,8 +12,8 @@ import torch
 
 from attention.mask import FloatArray
 from i18n import gettext_lazy
-from inference.building import silence_transformers
 from inference.errors import UserError
+from inference.loaded_model import silence_transformers
 from inference.settings import Settings as Machine
 from probing import fine_tuning_changes
 from probing.fine_tuning_changes import SIDES, WHO, ChangeFacts, ComparedSentence

@@ -14,13 +14,13 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from transformers import BertConfig, PreTrainedTokenizerFast
 
 from i18n import gettext_lazy
-from inference.building import BUILDING
 from inference.errors import UserError, as_user_error
 from inference.files import architecture, checkpoint, sources
 from inference.files.checkpoint import refuse_too_large
 from inference.load import loading
 from inference.load.length_limits import position_limit
 from inference.load.shared_weights import measure_on_meta
+from inference.loaded_model import BUILDING
 from inference.record import capture
 from inference.settings import Settings, free_memory
 from inference.task_heads import TOKENIZER

@@ -17,8 +17,8 @@ from safetensors.torch import load_model, save_model
 from torch.nn import ModuleList
 
 from i18n import gettext_lazy
-from inference.building import silence_transformers
 from inference.errors import UserError, as_user_error
+from inference.loaded_model import silence_transformers
 from inference.settings import Settings as Machine
 from probing.labelled.data_checks import fit
 from probing.labelled.labeled_texts import OUTSIDE, Kind, LabeledDataset

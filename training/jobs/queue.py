@@ -22,9 +22,9 @@ from inference.errors import UserError
 from inference.files import sources
 from inference.settings import Settings as Machine
 from probing.labelled.labeled_texts import LabeledDataset
+from training.jobs import budget
 from training.jobs import budget as budgets
 from training.jobs import job as jobs
-from training.jobs import rows
 from training.jobs.job import LOG, TWIN, JobStatus, State, Status, Training
 
 COMMAND = (sys.executable, "-m", "training", "job")
@@ -167,7 +167,7 @@ class TrainingQueue:
             made.mkdir(parents=True)
             budgets.check_room(self.place, numbers)
             if labels is not None:
-                rows.write(labels, made / jobs.ROWS)
+                budget.write(labels, made / jobs.ROWS)
             jobs.write(job, made)
             with self._lock:
                 jobs.set_status(made, Status("waiting", turn=self._turn(job.owner), since=time.time()))

@@ -14,10 +14,7 @@ from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
-from inference.tasks.edit_effects import LabelEffects
-from inference.tasks.labels import LabelGradients, LabelPath
-from inference.tasks.layer import LayerQuestion
-from inference.tasks.word_influence import (
+from inference.tasks.attribution import (
     FlowToWord,
     Run,
     WithoutWords,
@@ -26,6 +23,9 @@ from inference.tasks.word_influence import (
     WordScores,
     ZeroedValues,
 )
+from inference.tasks.edit_effects import LabelEffects
+from inference.tasks.labels import LabelGradients, LabelPath
+from inference.tasks.whole_pass import LayerQuestion
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 

@@ -16,8 +16,8 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, ngettext, translate
 from inference import TraceRequest
+from inference.tasks.attribution import MOST_TOKENS
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
-from inference.tasks.word_influence import MOST_TOKENS
 from ui.attribution.methods import (
     ATTENTION,
     EFFECT,

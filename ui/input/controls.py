@@ -15,7 +15,7 @@ from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from i18n import _, gettext_lazy, ngettext, translate
 from inference import UserError
-from inference.tasks.masked_words import Place, lies_in
+from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
 from ui.state.params import get_params, set_params, widget_key
 from ui.state.session import set_view_state

@@ -15,7 +15,7 @@ from i18n import ENGLISH, active_language, translate, use_language
 from inference.cancellation import Cancelled, CancelToken, use_token
 from inference.scheduling import FairThreadPool, QueueStats
 from ui.run.services import get_backend
-from ui.server.guard import names_of
+from ui.server.middleware import names_of
 from ui.state.language import ADDRESS
 
 

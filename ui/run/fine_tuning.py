@@ -19,7 +19,7 @@ from inference.settings import Settings
 from training.jobs.job import JobStatus
 from training.jobs.queue import TrainingQueue
 from ui.run.services import get_backend
-from ui.server.visitor import NAME, VALUE
+from ui.server.middleware import NAME, VALUE
 
 NOBODY = "visitor"  # Session key of a substitute for the cookie, for browsers without cookies and for tests.
 _MAKING = threading.Lock()

@@ -27,8 +27,8 @@ from inference.byte_cache import ByteLru
 from inference.scheduling import QueueStats
 from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
 from ui.run.services import get_backend, get_trace_store
-from ui.server import guard
-from ui.server.guard import may_be_proxied
+from ui.server import middleware
+from ui.server.middleware import may_be_proxied
 from ui.server.warm_up import FAILED
 
 NOW = {"Cache-Control": "no-store"}
@@ -171,8 +171,8 @@ def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
         return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
     if may_be_proxied(request, environ):
         return False
-    came = guard.normalize_address(request.client.host) if request.client else ""
-    return came in guard.LOOPBACK and guard.name_of(request.headers.get("host", "")) in guard.LOOPBACK
+    came = middleware.normalize_address(request.client.host) if request.client else ""
+    return came in middleware.LOOPBACK and middleware.name_of(request.headers.get("host", "")) in middleware.LOOPBACK
 
 
 def metrics(request: Request) -> Response:

@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 
 from i18n import _
-from inference.tasks.logit_lens import Layers, Lens
-from inference.tasks.masked_words import Filled, MaskedWords
+from inference.tasks.predictions import Filled, Layers, Lens, MaskedWords
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme

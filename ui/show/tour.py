@@ -19,7 +19,7 @@ from i18n import active_language as spoken
 from lessons.library import tour
 from lessons.schema import LessonStep
 from ui.run.notices import show_notice
-from ui.server.visitor import NAME, VALUE, is_new
+from ui.server.middleware import NAME, VALUE, is_new
 from ui.state import language
 from ui.state.session import get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse

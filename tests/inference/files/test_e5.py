@@ -19,7 +19,7 @@ from inference.files.packages import unpacked_once
 from inference.settings import Settings
 from inference.task_heads import MASKED, WHAT
 from inference.tasks.hidden_states import Pooled
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from tests.support import e5files
 
 TEXT = "我去了上海, 猫。"

@@ -20,7 +20,7 @@ from inference.files.sources import find, is_local
 from inference.settings import Settings
 from inference.task_heads import MASKED, NEXT_SENTENCE, WRITES
 from inference.tasks.decoding import NextTarget
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from tests.support import tinymodels
 from tests.support.tinyheads import save
 

@@ -19,7 +19,7 @@ from inference.files.packages import Extra, unpacked_once
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import NextToken
-from inference.tasks.logit_lens import NextLens
+from inference.tasks.predictions import NextLens
 from tests.support import tinymodels
 
 HELLO = "Hello"

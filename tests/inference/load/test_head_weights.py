@@ -16,8 +16,7 @@ from inference.catalogue.listing import catalogue
 from inference.errors import UserError
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, MASKED, NEXT_SENTENCE, WHAT
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.next_sentence import NextSentence
+from inference.tasks.predictions import MaskedWords, NextSentence
 from tests.support.tinyheads import KINDS, PAIRS, save
 from tests.support.tinymodels import save as save_bare
 

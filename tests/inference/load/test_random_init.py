@@ -9,7 +9,7 @@ import torch
 from inference import LocalBackend
 from inference.settings import Settings
 from inference.task_heads import RANDOM
-from inference.tasks.link_hits import LinksQuestion, RandomLinksQuestion
+from inference.tasks.heads import LinksQuestion, RandomLinksQuestion
 from tests.probing.test_score import CORPUS
 from tests.support.tinymodels import save
 

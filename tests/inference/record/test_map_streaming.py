@@ -13,7 +13,7 @@ from attention.trace import ModelId
 from inference import LocalBackend, TraceRequest, UserError
 from inference.loaded_model import LoadedModel
 from inference.record import batching, capture
-from inference.runners.inputs import read, tensors
+from inference.runners.blanks import read, tensors
 from inference.settings import Settings
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, build, inputs
 from tests.support.cases import loop_over

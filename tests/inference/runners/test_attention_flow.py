@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attention.agreement import shares, with_residual
-from inference.runners.attention_flow import flow
+from inference.runners.influence import flow
 
 
 def drawn(shape: tuple[int, ...], seed: int) -> Any:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from inference.record.attention_function import Tape
-from inference.runners.block_recorder import watch_block
+from inference.runners.layer_parts import watch_block
 from tests.support.hooks import hooks
 from tests.support.present import present
 

@@ -15,8 +15,7 @@ from inference.anatomy.program import FunctionCall
 from inference.runners.changed_pass import final_output, from_stage, output_under_edits
 from inference.runners.edit_batches import one_pass
 from inference.runners.whole_pass import taken_apart
-from inference.tasks.changed_pass import ChangeRequest
-from inference.tasks.whole_pass import CROSS, WEIGHED, Stage
+from inference.tasks.whole_pass import CROSS, WEIGHED, ChangeRequest, Stage
 from tests.inference.record.test_edit_hooks import IDS, TEXTS, model_heads, ready
 from tests.inference.record.test_patch_hooks import STREAMS, another, every
 from tests.support.architectures import inputs

@@ -10,10 +10,9 @@ import pytest
 from attention.edits import Ablate, Pairs, PatchHead, PatchResidual
 from inference import LocalBackend, UserError
 from inference.task_heads import MASKED, NEXT_SENTENCE
-from inference.tasks.changed_pass import ChangeRequest
 from inference.tasks.edit_effects import BlankEffects
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.whole_pass import Stage, WholePass
+from inference.tasks.predictions import MaskedWords
+from inference.tasks.whole_pass import ChangeRequest, Stage, WholePass
 
 BERT, TEXT, OTHER = "headlight-bert", "The cat [MASK] on the mat.", "The dog [MASK] in the car."
 BLANK = 3

@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
-from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Corruption
+from inference.tasks.predictions import HIDDEN, KEPT, REPLACED, Corruption
 from tests.support.cases import draw_seeds
 from tests.support.tinyheads import save
 

@@ -12,8 +12,8 @@ import torch
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
-from inference.tasks.dropout import Dropout
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.anatomy import Dropout
+from inference.tasks.predictions import MaskedWords
 from tests.support.tinyheads import save
 
 TEXT = "the cat [MASK] it ."

@@ -14,8 +14,7 @@ from transformers.models.t5.modeling_t5 import T5LayerNorm
 from transformers.pytorch_utils import Conv1D
 
 from attention.walkthrough import normalise
-from inference.runners.block_recorder import Event
-from inference.runners.formulas import is_close, linear, norm
+from inference.runners.layer_parts import Event, is_close, linear, norm
 from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.traces import numbers

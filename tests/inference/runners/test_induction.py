@@ -17,7 +17,7 @@ from inference.errors import UserError
 from inference.runners import induction as answers
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
-from inference.tasks.induction import InductionHeads
+from inference.tasks.heads import InductionHeads
 from tests.support.cases import loop_over
 from tests.support.decoders import DECODERS, VOCABULARY, save_decoder
 from tests.support.tinymodels import save

@@ -28,7 +28,7 @@ from inference.tasks.labels import (
     TextLabel,
     WordTags,
 )
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinyheads import save as save_masked

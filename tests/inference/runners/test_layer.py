@@ -15,11 +15,10 @@ from inference import LocalBackend, TraceRequest, UserError
 from inference.catalogue.listing import catalogue
 from inference.files.embedded import TRANSLATOR
 from inference.record import capture
-from inference.runners.attention_assembly import UnsupportedAttention, assemble
 from inference.runners.layer import factors, run
-from inference.runners.projections import rotaries
+from inference.runners.layer_parts import UnsupportedAttention, assemble, rotaries
 from inference.settings import Settings
-from inference.tasks.layer import LayerQuestion
+from inference.tasks.whole_pass import LayerQuestion
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED, RECORDED, Architecture, build, inputs, named
 from tests.support.cases import loop_over

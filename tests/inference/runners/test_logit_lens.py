@@ -13,8 +13,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
-from inference.tasks.logit_lens import Layers, Lens
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import Layers, Lens, MaskedWords
 from tests.support.cases import loop_over
 from tests.support.tinyheads import KINDS, save
 

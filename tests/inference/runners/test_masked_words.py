@@ -15,8 +15,7 @@ from inference.errors import UserError
 from inference.files import embedded
 from inference.settings import Settings
 from inference.task_heads import MASKED, WHAT
-from inference.tasks.masked_words import Filled, MaskedWords
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import Filled, MaskedWords, SurprisalRequest
 from tests.support.cases import loop_over
 from tests.support.present import present
 from tests.support.tinyheads import EVERY, save

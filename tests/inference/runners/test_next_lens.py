@@ -16,7 +16,7 @@ from inference.errors import UserError
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import NextToken
-from inference.tasks.logit_lens import NextLens
+from inference.tasks.predictions import NextLens
 from tests.support.cases import loop_over
 from tests.support.decoders import DECODERS, save_decoder
 from tests.support.tinymodels import save

@@ -13,7 +13,7 @@ from inference import LocalBackend
 from inference.errors import UserError
 from inference.files import embedded
 from inference.settings import Settings
-from inference.tasks.next_sentence import NEXT, ORDER, NextSentence, NextSentenceAnswer
+from inference.tasks.predictions import NEXT, ORDER, NextSentence, NextSentenceAnswer
 from tests.support.cases import loop_over
 from tests.support.tinyheads import EVERY, PAIRS, save
 from tests.support.tinymodels import save as save_bare

@@ -18,8 +18,8 @@ from inference import LocalBackend
 from inference.errors import UserError
 from inference.record.patching import replacing_output
 from inference.settings import Settings
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.occlusion import Gradients, OcclusionRequest
+from inference.tasks.attribution import Gradients, OcclusionRequest
+from inference.tasks.predictions import MaskedWords
 from tests.support.tinyheads import KINDS, save
 
 TEXT = "The animal was [MASK] playing."  # [CLS] the animal was [MASK] play ##ing . [SEP]

@@ -14,7 +14,7 @@ from inference import LocalBackend, TraceRequest, UserError
 from inference.files import embedded
 from inference.settings import Settings
 from inference.tasks.decoding import NextTarget
-from inference.tasks.order_test import OrderRequest
+from inference.tasks.positions import OrderRequest
 from tests.support.cases import loop_over
 from tests.support.positionmodels import save
 

@@ -11,7 +11,7 @@ from inference import LocalBackend
 from inference.errors import UserError
 from inference.runners.pass_cost import MemoryTracker
 from inference.settings import Settings
-from inference.tasks.pass_cost import CostRequest
+from inference.tasks.anatomy import CostRequest
 from tests.support import tinymodels
 
 

@@ -12,8 +12,7 @@ from torch import nn
 from attention.mask import Mask
 from attention.record import Record
 from attention.walkthrough import Rotary, make, project, rotate
-from inference.runners.block_recorder import Event
-from inference.runners.projections import ROLES, find
+from inference.runners.layer_parts import ROLES, Event, find
 from tests.support.present import present
 from tests.support.traces import numbers
 

@@ -13,7 +13,7 @@ from attention.tokens import bits, of_words, pseudo_perplexity
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import SurprisalRequest
 from tests.support.tinyheads import save
 
 TEXT = "The animal was playing."  # [CLS] the animal was play ##ing . [SEP]

@@ -14,8 +14,7 @@ from attention.edits import Ablate, MaskEdge, Uniform
 from inference import LocalBackend, UserError
 from inference.runners import teacher_forcing
 from inference.settings import Settings
-from inference.tasks.decoding import NextTarget
-from inference.tasks.teacher_forcing import ForcedTarget
+from inference.tasks.decoding import ForcedTarget, NextTarget
 from tests.support.cases import loop_over
 from tests.support.tinymodels import byte_level, save
 from tests.support.writers import TRANSLATORS, build, save_padded, save_separate, source, whole

@@ -6,7 +6,7 @@ import pytest
 
 from inference import LocalBackend, UserError
 from inference.settings import Settings
-from inference.tasks.text_sizes import TextSizes
+from inference.tasks.hidden_states import TextSizes
 from inference.tasks.tokenizer_steps import TokenSteps
 from tests.support import tinymodels
 

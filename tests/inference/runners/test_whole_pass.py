@@ -19,11 +19,16 @@ from inference.files.embedded import TRANSLATOR
 from inference.runners import whole_pass
 from inference.settings import Settings
 from inference.task_heads import BARE, CLASSIFY, MASKED, NEXT_SENTENCE
-from inference.tasks.changed_pass import ChangeRequest
-from inference.tasks.layer import LayerQuestion
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.next_sentence import NextSentence
-from inference.tasks.whole_pass import OneNumber, Origin, PassOverview, StageNumbers, WholePass
+from inference.tasks.predictions import MaskedWords, NextSentence
+from inference.tasks.whole_pass import (
+    ChangeRequest,
+    LayerQuestion,
+    OneNumber,
+    Origin,
+    PassOverview,
+    StageNumbers,
+    WholePass,
+)
 from tests.support.present import present
 from tests.support.repository import ROOT
 from tests.support.tinymodels import wordpiece

@@ -15,9 +15,9 @@ from attention.edits import ZeroValue
 from inference import LocalBackend, UserError
 from inference.record import capture
 from inference.record.edit_hooks import apply_edits
-from inference.runners import edit_batches, value_zeroing, word_influence
+from inference.runners import edit_batches, influence, word_influence
 from inference.settings import Settings
-from inference.tasks.word_influence import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
+from inference.tasks.attribution import AnyFocus, FlowToWord, WithoutWords, WordGradients, WordPath, ZeroedValues
 from tests.support.architectures import RECORDED, Architecture, build, inputs
 from tests.support.cases import loop_over
 from tests.support.tinymodels import save
@@ -171,7 +171,7 @@ def test_answers_do_not_depend_on_what_shares_a_batch(
         WordPath(text=TEXT, focus=FOCUS),
     ]
     expected = [word_influence.answer(loaded, question).values for question in questions]
-    for module, name in ((edit_batches, "MOST_TOKENS"), (value_zeroing, "BATCH"), (word_influence, "BATCH")):
+    for module, name in ((edit_batches, "MOST_TOKENS"), (influence, "BATCH"), (word_influence, "BATCH")):
         monkeypatch.setattr(module, name, most)
     for question, values in zip(questions, expected, strict=True):
         np.testing.assert_allclose(word_influence.answer(loaded, question).values, values, atol=1e-5, rtol=1e-4)

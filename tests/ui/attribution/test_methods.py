@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inference import UserError
-from inference.tasks.word_influence import WordPath, WordScores
+from inference.tasks.attribution import WordPath, WordScores
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.decoders import save_decoder
 from ui.attribution import methods

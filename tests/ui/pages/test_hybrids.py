@@ -18,8 +18,7 @@ from attention.trace import attention_everywhere, without_attention
 from attention.view import View
 from inference import LocalBackend, TraceRequest, UserError
 from inference.tasks.decoding import NextToken
-from inference.tasks.induction import InductionHeads
-from inference.tasks.link_hits import LinksQuestion
+from inference.tasks.heads import InductionHeads, LinksQuestion
 from probing.formats import load_ready_set
 from tests.support.asking import allowed, asked, go, notes
 from tests.support.cases import loop_over

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from ui.routes import exports, traces
 from ui.routes.limits import ConcurrencyLimit
-from ui.server.visitor import NAME
+from ui.server.middleware import NAME
 
 
 def test_many_files_in_line_leave_the_pages_their_threads() -> None:

@@ -19,7 +19,7 @@ from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
-from ui.server.guard import SecurityHeaders
+from ui.server.middleware import SecurityHeaders
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from ui.run import progress
 def page() -> None:
     import streamlit as st
 
-    from inference.tasks.next_sentence import NextSentence
+    from inference.tasks.predictions import NextSentence
     from ui.run.progress import ask_many
 
     questions = [NextSentence(text=str(at), pair="b") for at in range(7)]

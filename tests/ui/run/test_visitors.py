@@ -11,7 +11,7 @@ from streamlit.runtime import Runtime
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from inference.cancellation import Cancelled, Visitor, set_visitor_source
 from inference.settings import Settings
-from inference.tasks.text_sizes import TextSizes
+from inference.tasks.hidden_states import TextSizes
 from tests.support.asking import asked, says
 from ui.run import visitors
 from ui.run.services import get_backend

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from ui.pages.bertviz_views import routes as bertviz_views
-from ui.server.guard import POLICY, SecurityHeaders
+from ui.server.middleware import POLICY, SecurityHeaders
 
 
 async def own(_request: Request) -> PlainTextResponse:

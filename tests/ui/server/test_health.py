@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from inference import UserError
 from ui.run.services import get_backend
 from ui.server import metrics, warm_up
-from ui.server.guard import Guard
+from ui.server.middleware import Guard
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
 from tests.support.cases import loop_over
-from ui.server.guard import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
+from ui.server.middleware import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
 
 MACHINE = "192.0.2.20"  # The address is reserved for documentation (RFC 5737).
 

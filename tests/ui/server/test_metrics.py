@@ -20,8 +20,8 @@ from tests.support.cases import loop_over
 from ui.run.counters import REGISTRY
 from ui.run.services import get_backend
 from ui.server import metrics
-from ui.server.guard import Guard
 from ui.server.metrics import TOKEN, ProcessMetrics, RequestMetrics
+from ui.server.middleware import Guard
 
 FILES = QueueStats()
 HELD = ProcessMetrics({"files": FILES})

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.support.cases import loop_over
-from ui.server.visitor import NAME, VALUE, VisitorCookie
+from ui.server.middleware import NAME, VALUE, VisitorCookie
 
 OURS = "AbCdEfGhIjKlMnOpQrSt-_"
 

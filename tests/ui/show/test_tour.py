@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from i18n import use_language
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, notes, press
-from ui.server import visitor
+from ui.server import middleware
 from ui.show import tour
 
 
@@ -146,12 +146,12 @@ def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch
 
 
 def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitor, "MOST", 2)
-    a, b, c = (visitor.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of the three cookies.
-    assert [visitor.is_new(cookie) for cookie in (a, b, b, c, "", "")] == [False, True, False, True, True, True]
+    monkeypatch.setattr(middleware, "MOST", 2)
+    a, b, c = (middleware.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of the three cookies.
+    assert [middleware.is_new(cookie) for cookie in (a, b, b, c, "", "")] == [False, True, False, True, True, True]
     earlier = "of_a_server_before_now"
-    assert visitor.cookie_of(Headers({"cookie": f"{visitor.NAME}={earlier}"})) == earlier
-    assert not visitor.is_new(earlier)
+    assert middleware.cookie_of(Headers({"cookie": f"{middleware.NAME}={earlier}"})) == earlier
+    assert not middleware.is_new(earlier)
 
 
 def test_six_stops_in_both_languages() -> None:

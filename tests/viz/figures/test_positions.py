@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from attention.positions import by_distance, sinusoidal, t5_buckets
-from inference.tasks.order_test import OrderPass, OrderTest
-from inference.tasks.positions import Bias, Positions, PositionTable, RotaryAngles
+from inference.tasks.positions import Bias, OrderPass, OrderTest, Positions, PositionTable, RotaryAngles
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.positions.order import what_came_of_it

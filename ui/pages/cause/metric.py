@@ -22,8 +22,7 @@ from inference.tasks.edit_effects import (
     NextTokenEffects,
     VectorEffects,
 )
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from ui.ablation import measure_changes
 from ui.input.controls import TYPED, bound_widget, first_place
 from ui.pages.cause.labels import labels

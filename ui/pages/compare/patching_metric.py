@@ -23,8 +23,7 @@ from inference.tasks.edit_effects import (
     VectorEffects,
     WrittenEffects,
 )
-from inference.tasks.masked_words import Place
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
 from ui.input.sidebar import kind_of

@@ -12,7 +12,7 @@ from attention.mask import FloatArray
 from attention.tokens import bits
 from i18n import _, gettext_lazy, ngettext, translate
 from inference.tasks.decoding import DecodingStep, NextToken
-from inference.tasks.induction import InductionHeads, InductionScores
+from inference.tasks.heads import InductionHeads, InductionScores
 from ui.input.controls import bound_widget, head_name, head_of, rank_of
 from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import PROMPTS, new_prompt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from i18n import _
 from inference.tasks.decoding import DecodingStep, NextToken
-from inference.tasks.logit_lens import NextLens
+from inference.tasks.predictions import NextLens
 from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.step_attention import selected_step, when_of
 from ui.run.notices import show_notice

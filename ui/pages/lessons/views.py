@@ -15,8 +15,8 @@ from attention.view import View
 from i18n import _
 from inference import EMBEDDED, UserError
 from inference.task_heads import MASKED
-from inference.tasks.masked_words import MaskedWords
 from inference.tasks.positions import PositionsRequest
+from inference.tasks.predictions import MaskedWords
 from lessons.answer_key import CheckContext, CheckInput, Unanswerable, place
 from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep

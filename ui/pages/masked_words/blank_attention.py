@@ -11,7 +11,7 @@ from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _
 from inference import TraceRequest
-from inference.tasks.masked_words import Filled, MaskedWords
+from inference.tasks.predictions import Filled, MaskedWords
 from ui.input.controls import head_of, keep_head, rank_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel

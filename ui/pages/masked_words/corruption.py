@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, gettext_lazy, ngettext, translate
-from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, CorruptedText, Corruption
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import HIDDEN, KEPT, REPLACED, CorruptedText, Corruption, MaskedWords
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model

@@ -8,7 +8,7 @@ from math import exp
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from inference.tasks.masked_words import Blank, Filled, HiddenWord, MaskedWords, WordCandidate
+from inference.tasks.predictions import Blank, Filled, HiddenWord, MaskedWords, WordCandidate
 from ui.input.controls import bound_widget
 from ui.pages.masked_words.hidden_words import MOST_TOP
 from ui.pages.masked_words.options import MaskedWordsOptions

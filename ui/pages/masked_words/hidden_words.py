@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.tokens import TokenRow
 from i18n import _, gettext_lazy
-from inference.tasks.masked_words import Filled, MaskedWords, Place, lies_in
+from inference.tasks.predictions import Filled, MaskedWords, Place, lies_in
 from inference.text.encoding import check_text
 from ui.input.controls import NOTHING, TYPED, bound_widget, fingerprint, first_place, parse, toggle_hidden, write
 from ui.pages.masked_words.options import MaskedWordsOptions

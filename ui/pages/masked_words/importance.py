@@ -11,8 +11,8 @@ import streamlit as st
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from i18n import LazyMessage, _, gettext_lazy, translate
-from inference.tasks.masked_words import Filled, Guess, MaskedWords
-from inference.tasks.occlusion import Gradients, OcclusionRequest
+from inference.tasks.attribution import Gradients, OcclusionRequest
+from inference.tasks.predictions import Filled, Guess, MaskedWords
 from ui.input.controls import bound_widget
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice

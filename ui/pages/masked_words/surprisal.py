@@ -8,8 +8,7 @@ import streamlit as st
 from attention.mask import FloatArray
 from attention.tokens import TokenRow, bits, of_words, pseudo_perplexity
 from i18n import _, gettext_lazy, translate
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.progress import ask_many

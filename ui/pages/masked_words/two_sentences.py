@@ -10,7 +10,7 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from inference.task_heads import MASKED
-from inference.tasks.masked_words import MaskedWords, WordCandidate
+from inference.tasks.predictions import MaskedWords, WordCandidate
 from ui.input.controls import TYPED, bound_widget
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.options import MaskedWordsOptions

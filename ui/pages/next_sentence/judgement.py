@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from i18n import _, gettext_lazy
-from inference.tasks.next_sentence import ORDER, NextSentence, NextSentenceAnswer
+from inference.tasks.predictions import ORDER, NextSentence, NextSentenceAnswer
 from inference.text.encoding import check_text
 from ui.input.unknown_words import refuse_unreadable
 from ui.run.notices import show_notice

@@ -11,7 +11,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.task_heads import NEXT_SENTENCE
 from inference.tasks.model_request import PredictRequest
-from inference.tasks.next_sentence import NextSentence, NextSentenceAnswer
+from inference.tasks.predictions import NextSentence, NextSentenceAnswer
 from probing.delimited import JSON_LINES, find_delimiter, table_records
 from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.input.unknown_words import refuse_unreadable

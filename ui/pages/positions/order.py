@@ -14,7 +14,7 @@ from attention.trace import Trace
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
-from inference.tasks.order_test import ROUNDING, OrderPass, OrderRequest, OrderTest
+from inference.tasks.positions import ROUNDING, OrderPass, OrderRequest, OrderTest
 from ui.input.controls import bound_widget
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps

@@ -13,7 +13,7 @@ from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
-from inference.tasks.order_test import OrderTest
+from inference.tasks.positions import OrderTest
 from inference.text.encoding import Encoding
 from ui.input.controls import keep_head
 from ui.run.notices import show_notice

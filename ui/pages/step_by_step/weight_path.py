@@ -11,7 +11,7 @@ from attention.record import Record
 from attention.walkthrough import LayerSteps, WeightSteps, trace_layer_steps, weigh_head
 from i18n import _
 from inference import UserError
-from inference.tasks.layer import LayerAnswer, LayerQuestion
+from inference.tasks.whole_pass import LayerAnswer, LayerQuestion
 from ui.pages.step_by_step.weight_picker import WeightPlace
 from ui.run.notices import show_notice
 from ui.run.services import get_backend

@@ -11,7 +11,7 @@ import streamlit as st
 
 from i18n import _
 from inference import UserError
-from inference.tasks.text_sizes import TextSizes
+from inference.tasks.hidden_states import TextSizes
 from probing.labelled.data_checks import LengthFit, Measure, fit
 from probing.labelled.labeled_texts import LabeledText, TaggedText
 from ui.pages.teach.data import TaskData

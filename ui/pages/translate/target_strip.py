@@ -8,7 +8,7 @@ from attention.alignment import CrossRowConvention, read
 from attention.mask import FloatArray
 from attention.view import DisplayToken, View
 from i18n import _
-from inference.tasks.teacher_forcing import ForcedTarget
+from inference.tasks.decoding import ForcedTarget
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from i18n import _, gettext_lazy
-from inference.tasks.teacher_forcing import ForcedTarget
+from inference.tasks.decoding import ForcedTarget
 from ui.pages.translate.translation import Translation
 from ui.run.page_model import ask_model
 from ui.run.services import get_backend

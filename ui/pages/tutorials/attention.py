@@ -14,7 +14,7 @@ from attention.softmax import change_softmax_rules, spreads
 from attention.toy_example import attend
 from i18n import _, gettext_lazy, ngettext
 from inference.tasks.anatomy import Anatomy
-from inference.tasks.order_test import OrderRequest
+from inference.tasks.positions import OrderRequest
 from inference.tasks.whole_pass import WholePass
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import TIRED, WIDE, Station, get_trace, head_name, link_to

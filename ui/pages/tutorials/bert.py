@@ -14,10 +14,8 @@ from i18n import _, gettext_lazy
 from inference.catalogue.listing import bert_base
 from inference.files.embedded import BERT
 from inference.tasks.anatomy import Anatomy
-from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Corruption
-from inference.tasks.masked_words import MaskedWords, Place
-from inference.tasks.next_sentence import NextSentence
 from inference.tasks.positions import PositionsRequest
+from inference.tasks.predictions import HIDDEN, KEPT, REPLACED, Corruption, MaskedWords, NextSentence, Place
 from inference.tasks.tokenizer_steps import Token, TokenSteps
 from inference.text.encoding import check_text
 from ui.pages.tutorials.options import TutorialsOptions

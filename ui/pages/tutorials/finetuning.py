@@ -9,8 +9,7 @@ import streamlit as st
 from attention.vectors import cosine
 from i18n import _, gettext_lazy, translate
 from inference.files.embedded import BERT
-from inference.tasks.anatomy import OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy
-from inference.tasks.dropout import Dropout, DropoutResult
+from inference.tasks.anatomy import OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy, Dropout, DropoutResult
 from inference.tasks.hidden_states import Pooled
 from inference.text.encoding import check_text
 from probing.labelled import ready_sets

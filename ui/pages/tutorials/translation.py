@@ -12,8 +12,7 @@ from attention.toy_example import Matrices, ToyRules, compute_example
 from i18n import _, gettext_lazy, translate
 from inference.files.embedded import TRANSLATOR
 from inference.tasks.anatomy import Anatomy
-from inference.tasks.decoding import NextTarget
-from inference.tasks.teacher_forcing import ForcedTarget
+from inference.tasks.decoding import ForcedTarget, NextTarget
 from inference.tasks.whole_pass import WholePass
 from ui.pages.tutorials.families import CAT, later_share
 from ui.pages.tutorials.options import TutorialsOptions

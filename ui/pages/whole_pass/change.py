@@ -11,8 +11,7 @@ import streamlit as st
 from attention.edits import Ablate, PatchHead
 from i18n import _, gettext_lazy
 from inference import UserError
-from inference.tasks.changed_pass import ChangeResult, End
-from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, Stage
+from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, ChangeResult, End, Stage
 from ui.input.controls import bound_widget, read_number
 from ui.pages.whole_pass.donor_tokens import pairs_of
 from ui.pages.whole_pass.ending import end_row, of_rows

@@ -11,8 +11,17 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _
 from inference import UserError
-from inference.tasks.changed_pass import ChangeRequest, ChangeResult
-from inference.tasks.whole_pass import OneNumber, Opened, PassOverview, PassRequest, Stage, StageNumbers, WholePass
+from inference.tasks.whole_pass import (
+    ChangeRequest,
+    ChangeResult,
+    OneNumber,
+    Opened,
+    PassOverview,
+    PassRequest,
+    Stage,
+    StageNumbers,
+    WholePass,
+)
 from ui.pages.whole_pass.names import display_name
 from ui.pages.whole_pass.options import HEADS, QUESTIONED, TAUGHT, WholePassOptions
 from ui.run import fine_tuning

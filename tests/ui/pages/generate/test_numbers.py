@@ -15,8 +15,8 @@ from attention.roles import largest_weight_back, observe
 from inference import LocalBackend, TraceRequest
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import DecodingStep, NextToken
-from inference.tasks.induction import InductionHeads
-from inference.tasks.logit_lens import NextLens
+from inference.tasks.heads import InductionHeads
+from inference.tasks.predictions import NextLens
 from tests.support.asking import allowed, asked, notes, press, says, text_of
 from tests.support.clicking import address
 from tests.support.predictors import BARE

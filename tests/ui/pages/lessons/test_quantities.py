@@ -11,7 +11,7 @@ import pytest
 from attention.record import Record
 from attention.softmax import change_softmax_rules
 from inference.files.embedded import BERT
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from lessons.checks import truth
 from lessons.library import come_along
 from lessons.schema import CheckCall, LocalizedText

@@ -10,8 +10,7 @@ import pytest
 from attention.tokens import TokenRow
 from inference import LocalBackend
 from inference.settings import Settings
-from inference.tasks.masked_words import MaskedWords, Place
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.predictions import MaskedWords, Place, SurprisalRequest
 from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
 from ui.pages.masked_words.hidden_words import after_click, places_of

@@ -13,11 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.tokens import bits, pseudo_perplexity
 from inference import LocalBackend
-from inference.tasks.corruption import Corruption
-from inference.tasks.logit_lens import Lens
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.occlusion import Gradients, OcclusionRequest
-from inference.tasks.surprisal import SurprisalRequest
+from inference.tasks.attribution import Gradients, OcclusionRequest
+from inference.tasks.predictions import Corruption, Lens, MaskedWords, SurprisalRequest
 from tests.support.asking import allowed, asked, notes, press, says
 from tests.support.clicking import address
 from tests.support.predictors import BARE

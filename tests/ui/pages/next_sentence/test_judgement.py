@@ -9,7 +9,7 @@ import pytest
 
 from attention.tokens import TokenRow
 from inference.files.embedded import BERT
-from inference.tasks.next_sentence import NEXT, ORDER, NextSentenceAnswer
+from inference.tasks.predictions import NEXT, ORDER, NextSentenceAnswer
 from tests.support.asking import asked, says
 from tests.support.savedfiles import SavedBytes, parts
 from ui.pages.next_sentence.judgement import EXAMPLE, describe_equal_verdicts

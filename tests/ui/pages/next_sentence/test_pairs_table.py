@@ -12,7 +12,7 @@ from i18n import translate, use_language
 from inference import LocalBackend, UserError
 from inference.files import embedded
 from inference.settings import Settings
-from inference.tasks.next_sentence import NextSentence
+from inference.tasks.predictions import NextSentence
 from tests.support.asking import asked, notes
 from tests.support.cases import loop_over
 from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, complete_pairs, parse, summary

@@ -9,7 +9,7 @@ import pytest
 from attention.codec import decode_frame
 from attention.positions import shift_error, shift_matrix, sinusoidal, swap_words
 from inference import TraceRequest
-from inference.tasks.order_test import OrderRequest
+from inference.tasks.positions import OrderRequest
 from tests.support.asking import asked, says
 from ui.run.services import get_backend
 

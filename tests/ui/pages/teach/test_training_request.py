@@ -16,8 +16,8 @@ from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
 from training.jobs import budget
+from training.jobs import budget as packed
 from training.jobs import job as jobs
-from training.jobs import rows as packed
 from training.jobs.job import CHARACTERS, Training
 from ui.pages.teach.own_files import WANTED
 from ui.pages.teach.training_controls import fitting

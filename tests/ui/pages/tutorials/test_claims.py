@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from inference.files.embedded import BERT, TRANSLATOR
-from inference.tasks.masked_words import MaskedWords
-from inference.tasks.next_sentence import NextSentence
+from inference.tasks.predictions import MaskedWords, NextSentence
 from tests.support.cases import loop_over
 from ui.pages.tutorials import attention, bert, families, finetuning, themes, translation
 from ui.pages.tutorials.options import TutorialsOptions

@@ -14,7 +14,7 @@ from inference import LocalBackend
 from inference.files.embedded import TRANSLATOR
 from inference.task_heads import MASKED, WHAT
 from inference.tasks.edit_effects import BlankEffects
-from inference.tasks.masked_words import MaskedWords
+from inference.tasks.predictions import MaskedWords
 from inference.tasks.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
 from tests.support.asking import asked, choose, notes, press, says, stands
 from ui.pages.whole_pass.descriptions import step_by_step

@@ -1,0 +1,92 @@
+"""Requests for scores of heads: induction and annotated links."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.annotations import AnnotatedText
+from attention.mask import BoolArray, FloatArray
+from attention.tokens import TokenRow
+from inference.task_heads import CAUSAL, RANDOM
+from inference.tasks.model_request import InspectRequest, PredictRequest
+
+
+@dataclass(frozen=True, eq=False)
+class InductionScores:
+    """The results of the test, as means over its texts.
+
+    All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` is (copy,): the mean negative
+    log-likelihood of each copy's tokens in nats. Only the repetition makes later copies more predictable. The
+    first token of each copy is left out, since the first token of the second copy follows a token that nothing has
+    followed before.
+    """
+
+    # attention of repeated tokens to the successor of their earlier occurrence (attention.roles.prefix_matching_score)
+    matching: FloatArray
+    control: FloatArray  # the same positions in texts of the same length without repeats
+    previous: FloatArray  # attention to the previous token
+    first: FloatArray  # attention to the first token
+    even: float  # ``matching`` of a head with uniform attention
+    losses: FloatArray
+    row: TokenRow  # the first text
+    start: int  # number of tokens that the tokenizer adds in front
+
+
+@dataclass(frozen=True)
+class InductionHeads(PredictRequest[InductionScores]):
+    """A request for the prefix-matching score of every head of a causal model (arXiv:2209.11895).
+
+    There are ``count`` texts of ``repeats`` copies of ``length`` different random tokens, drawn with ``seed``. A
+    mean over requests of different seeds is a mean over all their texts.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "induction"
+    HEAD: ClassVar[str] = CAUSAL
+
+    length: int = 25
+    repeats: int = 2
+    count: int = 4
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LinksAnswer:
+    """The hits for every link of every item, in their order."""
+
+    found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
+    read: BoolArray  # (link,), False if the model cannot read the text or a word of the link
+    skipped: int  # number of items with a text that the model cannot read
+    reason: str  # the reason for the last of these items, or ""
+    unknown: int = 0  # number of these items with too many unknown tokens
+
+
+@dataclass(frozen=True)
+class LinksQuestion(InspectRequest[LinksAnswer]):
+    """A request for the hits of some tens of items; memory use is that of their forward passes.
+
+    In an encoder-decoder, the encoder runs. An unreadable text does not stop the others.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "link_hits"
+
+    items: tuple[AnnotatedText, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Return the key of the request, computed without traversing thousands of links as dataclasses."""
+        asked = [
+            [item.text, item.units, [(link.source, link.target, link.others) for link in item.links]]
+            for item in self.items
+        ]
+        stated = json.dumps([self.model, self.revision, asked], separators=(",", ":"))
+        return f"{type(self).__name__}:{hashlib.sha256(stated.encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class RandomLinksQuestion(LinksQuestion):
+    """The same request for the architecture with random weights, as a baseline."""
+
+    HEAD: ClassVar[str] = RANDOM
