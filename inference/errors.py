@@ -30,7 +30,7 @@ class UserError(ValueError):
     of the ``models`` in ``details``, which have the required head) or None. ``details`` holds the values in the
     message, such as ``tokens`` and ``limit``.
 
-    >>> UserError("The text is empty. Type a gettext_lazy.", way_out="text").way_out
+    >>> UserError("The text is empty. Type a sentence.", way_out="text").way_out
     'text'
     """
 
