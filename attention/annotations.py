@@ -1,9 +1,9 @@
 """Annotated links between words, and tests if a head's attention finds them.
 
-There are two rules. If all other words compete, attention to a word is the sum over its tokens and attention from a
-word the mean over its tokens; special tokens and the word itself are excluded, and the largest value wins
-(arXiv:1906.04341). If candidates are given, each scores the largest weight between any of its tokens and any token of
-the source.
+A link has a source word and a target word. If all other words are candidates, attention to a word is the sum over
+its tokens and attention from a word the mean over its tokens; special tokens and the word itself are excluded, and
+the candidate with the largest value is the head's answer (arXiv:1906.04341). If an annotation lists its
+candidates, the value of a candidate is the largest weight between any of its tokens and any token of the source.
 """
 
 from __future__ import annotations
@@ -140,9 +140,10 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 
 
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
-    """Return a head's score of each unit as the answer to a link, (unit,); see ``Layout.find_hits``.
+    """Return the weight by which a head ranks each unit as the target of a link, (unit,); see ``Layout.find_hits``.
 
-    ``weights`` is (query, key) and ``units`` (unit, token). Units that do not compete are NaN.
+    ``weights`` is (query, key) and ``units`` (unit, token). ``direction`` is 0 for attention from the link's
+    source to its target, and 1 for the opposite direction. Units that are not candidates are NaN.
 
     >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
     >>> candidate_weights(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives

@@ -230,7 +230,7 @@ class NoAttention:
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.row_sums
-        """Return zeros, (row,) float32."""
+        """Return zeros, (row,) float32, because a layer without attention has no weights."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores

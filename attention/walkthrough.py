@@ -230,8 +230,7 @@ def weigh(  # noqa: PLR0913
 ) -> WeightSteps:  # the terms of the formula
     """Compute the attention weights of queries (row, channel) on keys (key, channel).
 
-    ``rows`` holds the positions of the queries. ``factor`` is the model's own multiplier of queries and keys; the
-    resulting scale includes it.
+    ``rows`` holds the positions of the queries. ``factor`` multiplies the score scale of the record.
     """
     scale = factor * record.scale
     dots: FloatArray = queries @ keys.T

@@ -266,7 +266,9 @@ class BestHead:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more", compared with the diagonal baseline."""
+        """Return whether the head aligns "more", "less" or "not clearly more" words correctly than the diagonal
+        baseline.
+        """
         return verdict(self.p, self.share - self.diagonal)
 
 

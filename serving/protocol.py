@@ -74,7 +74,7 @@ def pack(value: Any) -> bytes:
 
 
 def blocks_of(value: Any) -> list[Block]:
-    """Return the frame of a value as consecutive blocks; contiguous arrays are not copied."""
+    """Encode a value as a frame of the wire format, in a list of byte blocks; contiguous arrays are not copied."""
     arrays: Arrays = {}
     tree = msgpack.packb(_encode(value, arrays), default=_tell_large, unicode_errors=HALVES)
     blocks: list[Block] = [tree]

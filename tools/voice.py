@@ -97,7 +97,10 @@ class Count:
     modules: int = 0
 
     def rates(self) -> dict[str, float]:
-        """Return habits per 1,000 words, and shares of functions in percent."""
+        """Return each habit per 1,000 words, and two shares in percent.
+
+        The shares are those of functions that are named by a participle, and of docstrings without a verb first.
+        """
         found = {name: 1000 * self.habits[name] / max(self.words, 1) for name in HABITS}
         found["participles"] = 100 * len(self.participles) / max(self.functions, 1)
         found["no verb first"] = 100 * (1 - self.verbs / max(self.documented, 1))
@@ -175,7 +178,7 @@ def add_names(count: Count, tree: ast.AST, name: str) -> None:
 
 
 def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
-    """Measure the pages and everything else separately."""
+    """Count words, habits and names of the whole repository, separately for the pages and for everything else."""
     counts = {"pages": Count(), "rest": Count()}
     for name, source in sources:
         count = counts["pages" if name.startswith(PAGES) else "rest"]

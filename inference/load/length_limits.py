@@ -14,10 +14,11 @@ _TWO_VALUES = ("diffllama",)  # models in which each head weighs the values of t
 
 
 def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
-    """Return the most tokens of a text, special tokens included; ``budget`` is the bytes for all traces.
+    """Return the maximum number of tokens of a text, special tokens included.
 
-    A trace may take half of the budget, so that the cache keeps it and the next trace does not evict it
-    immediately.
+    ``budget`` is the size of the cache of traces in bytes. A trace may take half of it, so that the next trace
+    does not evict it immediately. ``records`` is True if traces contain queries, keys and values, which take more
+    memory than maps.
     """
     positions = position_limit(model, tokenizer)
     memory = memory_limit(model, records, budget // 2)

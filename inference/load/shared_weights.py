@@ -226,7 +226,7 @@ def copy_for_recording(model: Any) -> Any:
 def prepare(model: Any, way_out: str | None = None) -> bool:
     """Prepare a model for recording; raise UserError with the reason if it fails on a short text.
 
-    Return True if its attention can be recorded.
+    Return True if queries, keys and values can be recorded, and False if only finished maps are available.
     """
     try:
         with as_user_error(gettext_lazy("{name} cannot be traced.", name=type(model).__name__), way_out=way_out):

@@ -44,9 +44,9 @@ def _ids(model: Any) -> Tensor:
 
 
 def positions(model: Any) -> int | None:
-    """Return the number of positions in the model's position table, or None if the configuration has none.
+    """Return the number of usable positions, or None if the configuration states none.
 
-    RoBERTa-like tables leave their first rows to padding: a table of 514 rows serves 512 tokens.
+    RoBERTa-like tables reserve their first rows for padding, so a table of 514 rows has 512 usable positions.
     """
     stated = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if not isinstance(stated, int) or stated <= 0:

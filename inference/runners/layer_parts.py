@@ -356,7 +356,7 @@ def assemble(
 
 
 def is_equal(one: FloatArray, other: FloatArray) -> bool:
-    """Return True if two arrays are equal up to the rounding of a single sum."""
+    """Return True if two arrays are equal up to float32 rounding."""
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-5, atol=1e-6)
 
 

@@ -29,7 +29,9 @@ NEAR = 1e-3  # allowed difference between the lens at the last state and the mod
 
 @dataclass(frozen=True)
 class LensTarget:
-    """The token to read states from, a function that names predicted tokens, and the edits of the pass."""
+    """A token whose hidden states are read, a function that names predicted tokens, and the edits of the forward
+    pass.
+    """
 
     reading: Encoding
     at: int

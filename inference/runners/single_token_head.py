@@ -12,7 +12,7 @@ from inference.record.patching import replacing_output
 
 
 def can(model: Any) -> bool:
-    """Return True if the head is separate from a base model, so that it can be given fewer tokens."""
+    """Return True if the output head is separate from the base model, so that it can run on a single token."""
     return getattr(model, "base_model", model) is not model
 
 

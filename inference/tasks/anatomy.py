@@ -303,7 +303,10 @@ class MeasuredCost:
 
 @dataclass(frozen=True)
 class CostRequest(InspectRequest[MeasuredCost]):
-    """A request to measure a text length; answers are cached, so increase ``again`` to repeat it."""
+    """A request to measure the time and memory of a forward pass over ``tokens`` tokens.
+
+    Answers are cached, so increase ``again`` to measure once more.
+    """
 
     ANSWERED_BY: ClassVar[str] = "pass_cost"
 

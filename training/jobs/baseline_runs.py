@@ -109,7 +109,7 @@ def read(file: Path) -> RecordedRuns:
 
 
 def write(runs: Iterable[BaselineRun], times: Mapping[str, Points], file: Path) -> None:
-    """Write runs, sorted by name and a line each, and times as JSON."""
+    """Write times and runs as JSON, with a line for each run, sorted by name."""
     lines = [json.dumps(asdict(run), separators=(",", ":")) for run in sorted(runs, key=lambda run: run.name)]
     text = ",\n".join(lines)
     file.write_text(f'{{"times":{json.dumps(times)},\n"runs":[\n{text}\n]}}\n', encoding="utf-8")

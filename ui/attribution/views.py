@@ -170,9 +170,9 @@ def draw_methods(
     on_pick: Callable[[], None] | None = None,
     about: About | None = None,
 ) -> None:
-    """Draw matrices of methods by words and of methods by methods.
+    """Draw two matrices: the scores of words by each method, and the agreement of each two methods.
 
-    Their keys are ``key`` and ``key`` with the suffix “_ways”.
+    The widget keys are ``key`` and ``key`` with the suffix “_ways”.
     """
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]

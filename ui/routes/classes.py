@@ -22,7 +22,7 @@ WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two
 
 
 class ClassWatcher:
-    """Polling tasks for classes, shared by the requests that wait for the same version of a class.
+    """Tasks that poll the file of classrooms for changes; requests that wait for the same classroom share a task.
 
     The watcher belongs to the server's event loop. Changes by other processes in the same file are detected too.
     """

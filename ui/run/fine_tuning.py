@@ -37,7 +37,7 @@ def _queue(settings: Settings) -> TrainingQueue:
 
 
 def visitor() -> str:
-    """Return the id of the page's visitor, as in jobs."""
+    """Return the visitor's id, a hash of the cookie, by which the visitor's trainings are found."""
     cookie = str(st.context.cookies.get(NAME, ""))
     if not VALUE.fullmatch(cookie):
         cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))

@@ -113,7 +113,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Return a probability as text, from its natural logarithm; that of a long text would underflow.
+    """Format a probability that is given as its natural logarithm, since the probability of a long text underflows.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')

@@ -15,7 +15,7 @@ def open_picture(trace: Trace) -> None:
 
 
 def opened_picture() -> Trace | None:
-    """Return the opened trace, or None."""
+    """Return the trace of the picture that is open on the page Pictures, or None."""
     found: Trace | None = st.session_state.get(OPENED)
     return found
 

@@ -1,4 +1,4 @@
-"""The pair of labels, of a text or of a word in it, that the metric compares."""
+"""The two labels whose log-odds the metric measures, for a text or for a word in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Comparison of two readings: the change of each head, and the head, query and key in focus."""
+"""Comparison of two traces (two texts, two models, or heads ablated): the change of each head, and the selected head,
+query and key.
+"""
 
 from __future__ import annotations
 

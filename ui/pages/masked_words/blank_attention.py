@@ -29,7 +29,7 @@ MAP, STRIP = "blank_map", "blank_strip"
 
 
 def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the map of heads for a word, the text shaded by a head, and the link to the page Explore."""
+    """Draw the attention of each head from the blank to the selected word, and the text shaded by a head."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
     with st.spinner(_("Reading the text with its blanks"), show_time=True):
         trace = get_backend().trace(asked)

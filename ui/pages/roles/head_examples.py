@@ -60,9 +60,10 @@ def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: i
 
 
 def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
-    """Return the head's confirmed relation, else its strongest role, else its unconfirmed relation.
+    """Return the evidence that is shown first for a head: the name of a relation or a role.
 
-    The last resort is the first role.
+    It is the head's confirmed relation, else its strongest role, else its unconfirmed relation, else the first of
+    ROLES.
 
     >>> default_evidence((0, 1), [[["first"], ["broad"]]], Relations()), default_evidence((0, 0), [[[]]], Relations())
     ('broad', 'previous')

@@ -1,4 +1,4 @@
-"""Display names of stages and numbers."""
+"""Display names of the stages of a forward pass, and numbers written as equations."""
 
 from __future__ import annotations
 
