@@ -17,8 +17,8 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
     """Return the maximum number of tokens of a text, special tokens included.
 
     ``budget`` is the size of the cache of traces in bytes. A trace may take half of it, so that the next trace
-    does not evict it immediately. ``records`` is True if traces contain queries, keys and values, which take more
-    memory than maps.
+    does not evict it immediately. ``records`` is True if traces contain queries, keys and values, whose size grows
+    with the length; finished maps grow with its square.
     """
     positions = position_limit(model, tokenizer)
     memory = memory_limit(model, records, budget // 2)
