@@ -1,8 +1,7 @@
 """Reading and writing of traces as safetensors files, which contain no executable code.
 
 The arrays are tensors, and an array shared by layers is stored once; all other data is JSON in the metadata of the
-file. Traces without pictures use the first format, so that older versions can open them; the second format adds the
-picture and its grids.
+file.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
 from i18n import gettext_lazy
 
-FORMAT, WITH_PICTURE = "headlight-trace-1", "headlight-trace-2"
+FORMAT = "headlight-trace-2"
 LONGEST_HEADER = 64_000_000  # limit in bytes; the tokens of a long text take several megabytes
 MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # limits that keep a small file from causing unbounded work
 # Limit on the rows plus columns of all maps. Layers may share an array, so a small file can contain many maps. Without
@@ -55,9 +54,8 @@ def dump(trace: Trace) -> bytes:
         arrays = {name: keep(getattr(record, name)) for name in ARRAYS}
         return {**arrays, "scale": record.scale, "softcap": record.softcap, "mask": rule}
 
-    seen = trace.picture is not None or any(row is not None and row.grid for row in (trace.source, trace.target))
     header: dict[str, Any] = {
-        "format": WITH_PICTURE if seen else FORMAT,
+        "format": FORMAT,
         "id": trace.id,
         "model": vars(trace.model),
         "text": trace.text,
@@ -91,7 +89,7 @@ def parse(data: bytes) -> Trace:
         if length > LONGEST_HEADER:
             raise ValueError("header too long")
         header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["headlight"])
-        if header["format"] not in (FORMAT, WITH_PICTURE):
+        if header["format"] != FORMAT:
             raise ValueError("unknown format")
         trace = _build(header, load(data))
         _check(trace)

@@ -202,11 +202,11 @@ class LayerAnswer:
 
 @dataclass(frozen=True)
 class LayerQuestion(InspectRequest[LayerAnswer]):
-    """A request for the input, the weights and the output of a layer's attention in a stack ("encoder", "decoder",
-    "cross").
+    """A request for the input, the weights and the output of a layer's attention.
 
-    ``target`` has the decoder's tokens for an encoder-decoder; ``cut`` is as in a TraceRequest. The answer is a
-    UserError if the attention of the architecture cannot be identified, or cannot be reproduced from its weights.
+    ``part`` names the stack ("encoder", "decoder" or "cross"). ``target`` has the decoder's tokens for an
+    encoder-decoder; ``cut`` is as in a TraceRequest. UserError is raised if the attention of the architecture cannot
+    be identified, or cannot be reproduced from its weights.
     """
 
     ANSWERED_BY: ClassVar[str] = "layer"
