@@ -10,10 +10,15 @@ import torch
 import transformers
 
 import headlight
+from attention.record import Unavailable
 from inference import LocalBackend, TraceRequest, UserError
 from inference.hub_cards import HUB_CARDS
 from inference.settings import Settings
+from serving.protocol import TRACES, pack, unpack
+from serving.service import Service
+from tests.serving.test_service import ask
 from tests.support import tinymodels
+from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
 
 TEXT, PAIR = "The cat was tired.", "It was!"
 
@@ -101,3 +106,21 @@ def test_an_unknown_text_is_refused(tmp_path: Path) -> None:
     assert any(card.id in refused.value.message for card in HUB_CARDS)
     assert "[UNK]" in refused.value.message
     assert headlight.explore(model, tokenizer, "the cat was tired 猫").trace.source.unknown_words()[0] == 1
+
+
+@pytest.mark.slow
+def test_a_hybrid_in_memory_over_http_and_in_the_app_is_the_same(tmp_path: Path) -> None:
+    hybrid(tmp_path)
+    settings = Settings(model_folders=(tmp_path,), offline=True)
+    request = TraceRequest(model=str(tmp_path), text=TEXT)
+    app = LocalBackend(settings).trace(request)
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    explored = headlight.explore(model, transformers.AutoTokenizer.from_pretrained(tmp_path), TEXT).trace
+    _keys, (served,) = unpack(ask(Service(LocalBackend(settings)), TRACES, pack((request,))).content)
+    for trace in (explored, served):
+        assert (trace.layers, trace.attending()) == (app.layers, ATTENDING)
+        for layer in ATTENDING:
+            for head in range(HEADS):
+                np.testing.assert_allclose(trace.weights(layer, head), app.weights(layer, head), atol=1e-6)
+        with pytest.raises(Unavailable):
+            trace.weights(2, 0)
