@@ -128,7 +128,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
         alone.on("pageerror", lambda error: wrong.append(str(error)))
         alone.goto(saved.as_uri())
         expect(alone.get_by_role("application")).to_have_count(4)
-        expect(alone.get_by_text("In 4-2, “it” gives “animal”")).to_be_visible()
+        expect(alone.get_by_text("In 3-1, “it” gives “animal”")).to_be_visible()
         expect(alone.get_by_text(WIDE)).to_be_visible()
         assert not wrong
 
