@@ -1,4 +1,4 @@
-"""Parsing of typed names of attention heads: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
+"""Labels of attention heads, and parsing of typed names: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ FORMS = (
 HEAD_FIRST = re.compile(rf"(?:head|h){BETWEEN}{NUMBER}{BETWEEN}(?:(?:of|in)\s+)?(?:layer|l){BETWEEN}{NUMBER}")
 LONGEST = 60  # maximum length of a name in characters
 BRACKETS = {"(": ")", "[": "]", "<": ">"}
+
+
+def head_label(layer: int, head: int) -> str:
+    """Return the label of a head, which ``parse_head`` reads.
+
+    >>> head_label(3, 1), parse_head(head_label(3, 1))
+    ('3-1', (3, 1))
+    """
+    return f"{layer}-{head}"
 
 
 def parse_head(text: str) -> tuple[int, int] | None:

@@ -168,7 +168,7 @@ def compute_example(given: Matrices, rules: ToyRules) -> ToyExample:
     >>> compute_example(Matrices(one, one, one, one, one, one, one, one), ToyRules()).chances.sum(axis=1).tolist()
     [1.0, 1.0]
     """
-    _check_toy_layer(given)
+    _check_layer_shapes(given)
     sines = sinusoidal_positions(*given.x.shape) if rules.positions else None
     x = given.x if sines is None else given.x + sines
     worked = attend(x, given.w_q, given.w_k, given.w_v, rules.heads, rules.causal, scaled=rules.scaled)
@@ -215,7 +215,7 @@ def sinusoidal_positions(tokens: int, columns: int) -> Numbers:
     return found
 
 
-def _check_toy_layer(given: Matrices) -> None:
+def _check_layer_shapes(given: Matrices) -> None:
     columns, width = given.w_q.shape
     needed = {
         "w_o": (width, columns),

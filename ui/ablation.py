@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, pack, unpack
+from attention.head_names import head_label
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
@@ -169,7 +170,7 @@ def describe_edits(edits: EditSet, view: View) -> str:
 
 
 def _names(heads: Sequence[Head]) -> str:
-    return format_comma_list([f"{layer}-{head}" for layer, head in heads])
+    return format_comma_list([head_label(layer, head) for layer, head in heads])
 
 
 def at_token(view: View, token: int) -> int:

@@ -121,7 +121,7 @@ def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure
                 line={"color": colour, "width": 2, "dash": dash},
                 hovertemplate=_("%{x} apart: %{y:.3f}"),
             )
-    return _set_axes_positions_scores(figure)
+    return _set_score_axes(figure)
 
 
 def by_head(
@@ -151,7 +151,7 @@ def by_head(
         )
         if not chosen and at == others[0]:
             figure.data[-1].name = _("the other heads")
-    return _set_axes_positions_scores(figure)
+    return _set_score_axes(figure)
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
@@ -165,8 +165,8 @@ def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figu
         hovertemplate=_("%{x:+d}: bucket %{y}<extra></extra>"),
         showlegend=False,
     )
-    return _set_axes_positions_scores(figure)
+    return _set_score_axes(figure)
 
 
-def _set_axes_positions_scores(figure: go.Figure) -> go.Figure:
+def _set_score_axes(figure: go.Figure) -> go.Figure:
     return figure.update_layout(height=POSITIONS_SCORES_HEIGHT).update_yaxes(rangemode="normal")

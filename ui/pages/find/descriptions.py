@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.head_names import head_label
 from attention.head_search import LEAST, Flags, flips, prefers_first
 from i18n import _
 from ui.pages.find.head_answers import HeadAnswers
@@ -22,7 +23,7 @@ def describe_preference(asked: HeadAnswers) -> str:
     first, second = asked.found[:, layer, head]
     best: dict[str, Any] = {
         "counted": _describe_count(asked, many, int(np.isfinite(margins).sum())),
-        "head": f"{layer}-{head}",
+        "head": head_label(layer, head),
         "first": first,
         "second": second,
     }
@@ -80,7 +81,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if kept else (1, 0)
     values: dict[str, Any] = {
-        "head": f"{layer}-{head}",
+        "head": head_label(layer, head),
         "word": names[mine],
         "weight": now[mine],
         "less": now[theirs],

@@ -11,6 +11,7 @@ from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion
+from ui.input.controls import head_name
 from ui.pages.lessons.answers import StepAnswer, answer_at, note
 from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.views import StepView
@@ -67,7 +68,7 @@ def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | No
 def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> str:
     """Format an answer for the page."""
     if isinstance(answer, tuple):
-        return _("head {layer}-{head}", layer=answer[0], head=answer[1])
+        return head_name(*answer)
     if question.kind == "choice":
         return next((translate_markdown(text) for key, text in question.choices if key == answer), str(answer))
     if question.kind == "token" and isinstance(answer, int) and seen.view is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.patch_roles import PATCH_ROLES, PatchEvidence, observe_patches
 from attention.record import Unavailable
 from i18n import _, error_message, gettext_lazy, translate
@@ -81,7 +82,7 @@ def _draw_named_heads(found: PatchEvidence) -> None:
     st.markdown(_("**Heads by what they look at**"))
     lines = []
     for role in PATCH_ROLES:
-        mine = [f"{layer}-{head}" for (layer, head), name in names.items() if name == role]
+        mine = [head_label(layer, head) for (layer, head), name in names.items() if name == role]
         if mine:
             shown = format_comma_list(mine[:MOST_NAMED]) + (" …" if len(mine) > MOST_NAMED else "")
             lines.append(_("- {what} ({many}): {heads}", what=translate(WORDS[role]), many=len(mine), heads=shown))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.mask import BoolArray
 from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
 from i18n import _, gettext_lazy, ngettext, translate
@@ -130,7 +131,7 @@ def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOpt
         if mine.any():
             strength = np.where(mine, known.evidence.strength(role), -1)
             layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
-            most = {"head": f"{layer}-{head}", "share": strength[layer, head]}
+            most = {"head": head_label(int(layer), int(head)), "share": strength[layer, head]}
             clearest[role] = (
                 _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
             )

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.vectors import flat, groups
 from i18n import _, gettext_lazy, translate
 from ui.input.controls import bound_widget, keep_head
@@ -84,7 +85,7 @@ def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept:
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
     one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
     lone = int(apart.min(axis=1).argmax())
-    name = [f"{layer}-{head}" for layer, head in heads]
+    name = [head_label(layer, head) for layer, head in heads]
     largest = int((labels == 0).sum())
     return _(
         "Most alike are heads {one} and {other} (distance {apart:.2f} of at most 1); least"

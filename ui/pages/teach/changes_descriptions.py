@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attention.head_names import head_label
 from i18n import _, ngettext, translate
 from probing.fine_tuning_changes import TWINS
 from probing.text_pairs import Mean
@@ -141,7 +142,7 @@ def _names(found: HeadChanges) -> str:
 
     The head with the largest lead comes first.
     """
-    named = [f"{layer}-{head}" for layer, head in found.heads_beyond[:MOST_NAMED]]
+    named = [head_label(layer, head) for layer, head in found.heads_beyond[:MOST_NAMED]]
     rest = len(found.heads_beyond) - len(named)
     if not named:
         return ""

@@ -9,12 +9,13 @@ from functools import partial, reduce
 import streamlit as st
 
 from attention.edits import Ablate, Edit, EditSet, MaskEdge
+from attention.head_names import head_label
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, ngettext
 from ui.ablation import Head, describe_edit, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
 from ui.input.controls import bound_widget
-from ui.pages.translate.heads import CrossHead, head_label
+from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import CLICKS, SCOPES, SIDES, TranslateOptions
 from ui.pages.translate.target_strip import cells_of
 from ui.pages.translate.translation import Translation

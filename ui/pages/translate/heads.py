@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.alignment import covering_heads
+from attention.head_names import head_label
 from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _
@@ -50,15 +51,6 @@ class CrossHead:
         rows = trace.rows(step, "cross")
         weights: FloatArray = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
         return weights
-
-
-def head_label(layer: int, head: int) -> str:
-    """Return the label of a head; URLs count from 0.
-
-    >>> head_label(2, 7)
-    '2-7'
-    """
-    return f"{layer}-{head}"
 
 
 def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:

@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from attention.alignment import CrossRowConvention
+from attention.head_names import head_label
 from attention.record import Unavailable
 from i18n import _, gettext_lazy, ngettext, translate
 from inference import UserError
 from probing.alignments import READINGS, AlignmentRun, Alignments, AlignmentState, BestHead, advance, load, parse
 from probing.statistics import wilson
 from ui.input.text_files import pick_encoding
-from ui.pages.translate.heads import head_label
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out
 from ui.run.progress import may_begin, stoppable_steps

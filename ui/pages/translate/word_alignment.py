@@ -9,10 +9,11 @@ import numpy as np
 import streamlit as st
 
 from attention.alignment import Alignment, CrossRowConvention, alignment
+from attention.head_names import head_label
 from attention.trace import Trace
 from i18n import _, ngettext
 from ui.input.controls import bound_widget
-from ui.pages.translate.heads import CrossHead, head_label
+from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice

@@ -16,8 +16,9 @@ from i18n import _, gettext_lazy, ngettext
 from inference.tasks.anatomy import Anatomy
 from inference.tasks.positions import OrderRequest
 from inference.tasks.whole_pass import WholePass
+from ui.input.controls import head_name
 from ui.pages.tutorials.options import TutorialsOptions
-from ui.pages.tutorials.station import TIRED, WIDE, Station, get_trace, head_name, link_to
+from ui.pages.tutorials.station import TIRED, WIDE, Station, get_trace, link_to
 from ui.paths import ASSETS
 from ui.run.services import get_backend
 from ui.show.text import join_sentences, scientific

@@ -95,12 +95,3 @@ def refuse_unread(row: TokenRow, model: str) -> None:
         raise UserError(
             join_sentences(message, _("This tutorial always asks this model: edit the text.")), way_out="text"
         )
-
-
-def head_name(layer: int, head: int) -> str:
-    """Return the name of a head, numbered as the reader has chosen.
-
-    >>> head_name(3, 1)
-    'head 3-1'
-    """
-    return _("head {layer}-{head}", layer=layer, head=head)
