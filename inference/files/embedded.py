@@ -1,4 +1,4 @@
-"""The embedded models, and a reader that parses ONNX files as data."""
+"""The embedded models, read from ONNX and GGUF files as data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,46 @@ from numpy.typing import NDArray
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.files import packages
-from inference.files.gguf import convert
+from inference.files.checkpoint import WEIGHTS
 from inference.files.packages import Extra, packaged_file
+
+
+def convert(gguf: Path, folder: Path) -> None:
+    """Convert SmolLM2 from its GGUF file into an empty folder, with the weights rounded to float16.
+
+    The caller must hold ``building.BUILDING``, as for every built model. Exceptions of transformers propagate.
+    """
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
+
+    given: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
+    _tokenizer(gguf, given).save_pretrained(folder)
+    config = AutoConfig.from_pretrained(str(gguf.parent), **given)
+    model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float16, **given)
+    tied = set(model.all_tied_weights_keys)  # the head's weights equal the embedding's
+    weights = {name: weight.contiguous() for name, weight in model.state_dict().items() if name not in tied}
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    config.architectures = [type(model).__name__]
+    config.save_pretrained(folder)
+    GenerationConfig.from_model_config(config).save_pretrained(folder)
+
+
+def _tokenizer(gguf: Path, given: dict[str, Any]) -> Any:
+    """Return the file's tokenizer, which splits off each digit before GPT-2's pre-tokenisation.
+
+    The file asks for that ("smollm"), but transformers reads every byte-level vocabulary as GPT-2's: " " and "  1"
+    would be tokenised differently than in training.
+    """
+    from tokenizers import pre_tokenizers
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **given)
+    inner = tokenizer.backend_tokenizer
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    inner.pre_tokenizer = pre_tokenizers.Sequence([digits, inner.pre_tokenizer])
+    return tokenizer
+
 
 MOST_TENSORS, MOST_NODES, MOST_AXES = 10_000, 200_000, 8
 _FLOAT, _ELSEWHERE = 1, 1  # codes of ONNX: the data type float32; the data location "external file"

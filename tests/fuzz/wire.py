@@ -36,7 +36,7 @@ from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.server import metrics
 from ui.server.metrics import RequestMetrics
 from ui.server.middleware import Guard, SecurityHeaders, VisitorCookie
-from ui.show.selection_tokens import FIELDS, apply_selection
+from ui.show.microscope import FIELDS, apply_selection
 from ui.state.selection import changes
 from ui.state.selection_token import KeptSelection, SelectionToken
 from ui.state.view_state import ViewState, parse, to_query

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from i18n import format_and_list, gettext_lazy, join_sentences, translate, use_language
-from i18n.cjk_spacing import fill_with_spacing, needs_space
+from i18n.translation import fill_with_spacing, needs_space
 from tests.support.cases import draw_seeds, loop_over
 
 LETTERS = "猫层𠮷〇A3b “”‘’，。（）：-—[é"

@@ -14,11 +14,11 @@ from i18n import (
     LazyMessage,
     _,
     available_languages,
-    catalogues,
     gettext_lazy,
     ngettext,
     ngettext_lazy,
     translate,
+    translation,
     use_language,
 )
 from tools.words import HEADER
@@ -80,11 +80,11 @@ def test_a_message_without_a_translation_is_english(tmp_path: Path, monkeypatch:
     plural = 'msgid "{n} new head"\nmsgid_plural "{n} new heads"\nmsgstr[0] ""\n'
     text = HEADER.format(language="zh", plural="nplurals=1; plural=0;") + 'msgid "New"\nmsgstr ""\n\n' + plural
     (tmp_path / "zh.po").write_text(text + '\nmsgid "Old"\nmsgstr "旧"\n', encoding="utf-8")
-    monkeypatch.setattr(catalogues, "FOLDER", tmp_path)
-    catalogues.catalogue.cache_clear()
+    monkeypatch.setattr(translation, "FOLDER", tmp_path)
+    translation.catalogue.cache_clear()
     try:
         with use_language("zh"):
             assert (_("New"), _("Old")) == ("New", "旧")
             assert ngettext("{n} new head", "{n} new heads", 2, n=2) == "2 new heads"
     finally:
-        catalogues.catalogue.cache_clear()
+        translation.catalogue.cache_clear()

@@ -79,7 +79,7 @@
 /** @typedef {{address: string, token: string}} Slip address for a selection without a rerun of the page's script */
 /**
  * @typedef {Payload & {slip?: Slip|null}} Handed with a slip if nothing else depends on a click;
- * ui/show/selection_tokens.py
+ * ui/show/microscope.py
  */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 

@@ -20,7 +20,7 @@ const FULL_WIDTH = /[，。、；：！？（）《》「」『』【】…]/u; 
 const HOLE = /\{(\w+)\}/g;
 
 /**
- * Return true if two letters are separated by a space, as in i18n/cjk_spacing.py.
+ * Return true if two letters are separated by a space, as in i18n/translation.py.
  * @param {string} left @param {string} right
  */
 function apart(left, right) {

@@ -16,7 +16,7 @@ test("what stands in a value is not a place", () => {
   assert.equal(_("“{word}”", { word: "{n} $& $1", n: 5 }), "“{n} $& $1”");
 });
 
-test("a translation's space beside a value stays where Chinese meets Latin, as i18n/cjk_spacing.py has it", () => {
+test("a translation's space beside a value stays where Chinese meets Latin, as i18n/translation.py has it", () => {
   speak({ "{a} and {b}": "{a} 和 {b}", "{first} {then}": "{first} {then}", "Look, {a}.": "看 {a} 吧。 " });
   for (
     const [a, b, said] of [
