@@ -13,6 +13,7 @@
 # make shots       the pictures of README.md
 # make words       update the files of translations, and list the messages without a translation
 # make fuzz        what strangers may send, made up    N=1000000 inputs in all, ARGS="trace frame" for some of the doors, "guided" by what they reach
+# make contract    the types of Explore's view options for its scripts, from their declarations    ARGS=--check to compare
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
@@ -42,7 +43,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast test-changed fix extra bench shots fuzz gallery words wheel clean writer chinese install install-tests lint
+.PHONY: help run serve test check test-fast test-changed fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -81,6 +82,7 @@ lint: install-tests
 	$(VENV) -m mypy
 	$(VENV) tools/javascript.py
 	$(VENV) -m tools.words --check
+	$(VENV) -m tools.contract --check
 
 fix: install-tests
 	$(VENV) -m ruff check --fix .
@@ -109,6 +111,9 @@ gallery: install-tests
 
 words: install-tests
 	$(VENV) -m tools.words $(ARGS)
+
+contract: install-tests
+	$(VENV) -m tools.contract $(ARGS)
 
 wheel: install
 	@$(VENV) -m tools.wheel

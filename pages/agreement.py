@@ -13,7 +13,7 @@ from ui.input.controls import bound_widget
 from ui.input.sidebar import kind_of
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.labels import draw_label
-from ui.pages.agreement.options import EXPLAINED, AgreementOptions
+from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
@@ -71,16 +71,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         )
         return
     options = get_params(AgreementOptions)
-    bound_widget(
-        AgreementOptions,
-        "explain",
-        st.segmented_control,
-        _("What is explained"),
-        list(EXPLAINED),
-        format_func=EXPLAINED.get,
-        required=True,
-        help=_("What the words matter to. A label needs a model with a head for it, as the page Teach trains one."),
-    )
+    bound_widget(AgreementOptions, "explain", st.segmented_control, required=True)
     if options.explain == "vector":
         _vector(choice, trace, options)
     else:

@@ -12,7 +12,7 @@ from ui.pages.compare.comparison import compare
 from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.descriptions import describe_comparison
 from ui.pages.compare.drawing import draw_token_strips, figures, maps
-from ui.pages.compare.options import SHOWS, CompareOptions
+from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set import draw_set
 from ui.pages.compare.patching import draw_patching
 from ui.pages.compare.sides import sides_of
@@ -81,19 +81,7 @@ def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
 
 st.title(_("What changes from one reading to the other?"))
 chosen, options_now = get_view_state(), get_params(CompareOptions)
-bound_widget(
-    CompareOptions,
-    "show",
-    st.segmented_control,
-    _("Compare"),
-    list(SHOWS),
-    format_func=SHOWS.get,
-    required=True,
-    help=_(
-        "One reading beside another, word by word; which words and heads carry the difference between two "
-        "texts; or many pairs of texts at once"
-    ),
-)
+bound_widget(CompareOptions, "show", st.segmented_control, required=True)
 if options_now.show == "set" and not chosen.opened:
     draw_set(chosen, options_now)
 elif options_now.show == "carry" and not chosen.opened:

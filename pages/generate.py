@@ -11,7 +11,7 @@ from ui.pages.generate.history import remember, tree
 from ui.pages.generate.induction import draw_induction
 from ui.pages.generate.lens import lens
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.options import SHOWS, GenerateOptions
+from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts, request_of
 from ui.pages.generate.step_attention import draw_head_map, step_attention, text_strip
 from ui.pages.generate.whole_text import heads, same_numbers, sink
@@ -62,16 +62,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     controls(request, step, options)
     with st.container():
         tree(request)
-    bound_widget(
-        GenerateOptions,
-        "show",
-        st.segmented_control,
-        _("What to look at"),
-        list(SHOWS),
-        format_func=SHOWS.get,
-        required=True,
-        help=_("What comes next, what was looked at before it, and what single heads do"),
-    )
+    bound_widget(GenerateOptions, "show", st.segmented_control, required=True)
     if options.show == "looks":
         draw_head_map(seen, options)
         same_numbers(request, step)

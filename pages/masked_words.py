@@ -14,7 +14,7 @@ from ui.pages.masked_words.corruption import draw_corruption
 from ui.pages.masked_words.guesses import guesses
 from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
 from ui.pages.masked_words.importance import draw_importance
-from ui.pages.masked_words.options import SHOWS, MaskedWordsOptions
+from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.masked_words.surprisal import draw_surprisal
 from ui.pages.masked_words.two_sentences import two_sentences
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
@@ -61,16 +61,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
         filled = None
     else:
         text_strip(row, request, filled, options)
-    bound_widget(
-        MaskedWordsOptions,
-        "show",
-        st.segmented_control,
-        _("What to look at"),
-        list(SHOWS),
-        format_func=SHOWS.get,
-        required=True,
-        help=_("The guesses, three views of where they come from, the whole text, a test and a lesson"),
-    )
+    bound_widget(MaskedWordsOptions, "show", st.segmented_control, required=True)
     if options.show == "two":
         two_sentences(who)
     elif options.show == "surprise":

@@ -11,7 +11,7 @@ from ui.input.controls import bound_widget
 from ui.pages.pictures.ablation import draw_ablation
 from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
 from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
-from ui.pages.pictures.options import ASKING, SHOWS, SIDES, PicturesOptions
+from ui.pages.pictures.options import ASKING, SIDES, PicturesOptions
 from ui.pages.pictures.prediction import draw_prediction
 from ui.pages.pictures.region_links import draw_region_links
 from ui.pages.pictures.roles import roles
@@ -63,9 +63,7 @@ def controls(options: PicturesOptions) -> None:
     with model:
         pick_vision(options, None if picture_of(options) is not None else RECORDED)
     if live:
-        bound_widget(PicturesOptions, "side", size.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
-            "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
-        ))  # fmt: skip
+        bound_widget(PicturesOptions, "side", size.selectbox, options=list(SIDES), format_func=_size)
 
 
 def _size(side: int) -> str:
@@ -74,16 +72,7 @@ def _size(side: int) -> str:
 
 def draw(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the chosen view of the picture."""
-    bound_widget(
-        PicturesOptions,
-        "show",
-        st.segmented_control,
-        _("How"),
-        list(SHOWS),
-        format_func=SHOWS.get,
-        required=True,
-        label_visibility="collapsed",
-    )
+    bound_widget(PicturesOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
     if options.show == "says":
         draw_model_output(shown, options)
         return

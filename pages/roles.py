@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _
 from inference.errors import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
@@ -10,7 +10,7 @@ from ui.input.sidebar import kind_of, pick_part
 from ui.pages.roles.evidence import draw_map, head_roles, table
 from ui.pages.roles.gathering import HeadEvidence, from_sentences, from_trace
 from ui.pages.roles.head_examples import draw_examples
-from ui.pages.roles.options import SOURCES, RolesOptions
+from ui.pages.roles.options import RolesOptions
 from ui.pages.roles.relations import Relations, head_relations
 from ui.pages.roles.similarity import draw_similarity
 from ui.run.notices import show_error, show_notice
@@ -19,13 +19,6 @@ from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params
 from ui.state.session import get_view_state
-
-SHARE = gettext_lazy("A head is named after a role when at least this share of its attention goes there.")
-SEEN = gettext_lazy("The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares")
-RELATIONS = gettext_lazy(
-    "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often than a"
-    " rule without a model, on sentences that the name was not chosen on."
-)
 
 
 def how_to_read() -> None:
@@ -73,28 +66,9 @@ st.title(_("What is each head for?"))
 choice_now, options_now = get_view_state(), get_params(RolesOptions)
 compose(choice_now, kind_of(choice_now))
 left, middle, right = st.columns(3)
-bound_widget(
-    RolesOptions,
-    "source",
-    left.segmented_control,
-    _("Seen in"),
-    list(SOURCES),
-    format_func=SOURCES.get,
-    required=True,
-    help=translate(SEEN),
-)
-bound_widget(
-    RolesOptions,
-    "share",
-    middle.slider,
-    _("A role takes at least"),
-    10,
-    100,
-    step=5,
-    format="%d %%",
-    help=translate(SHARE),
-)
-bound_widget(RolesOptions, "relations", right.checkbox, _("Relations too"), help=translate(RELATIONS))
+bound_widget(RolesOptions, "source", left.segmented_control, required=True)
+bound_widget(RolesOptions, "share", middle.slider, min_value=10, max_value=100, step=5, format="%d %%")
+bound_widget(RolesOptions, "relations", right.checkbox)
 known_now = gather_evidence(options_now)
 if known_now is not None:
     roles_now = head_roles(known_now, options_now)

@@ -6,7 +6,7 @@ from i18n import _
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.pages.tutorials.drawing import draw
-from ui.pages.tutorials.options import THEMES, TutorialsOptions
+from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.themes import STATIONS
 from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
@@ -36,15 +36,6 @@ chosen = get_view_state()
 compose(chosen, "encoder")  # a theme may read two texts, regardless of the chosen model
 options = get_params(TutorialsOptions)
 show_notes()
-bound_widget(
-    TutorialsOptions,
-    "theme",
-    st.segmented_control,
-    _("Theme"),
-    list(THEMES),
-    format_func=THEMES.get,
-    required=True,
-    help=_("Five ways through the app, each in the order in which it is taught"),
-)
+bound_widget(TutorialsOptions, "theme", st.segmented_control, required=True)
 draw(STATIONS[options.theme], chosen, options)
 how_to_read()

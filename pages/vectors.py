@@ -9,7 +9,7 @@ from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.sidebar import kind_of
 from ui.pages.vectors.contexts import contexts
-from ui.pages.vectors.options import SHOWS, VectorsOptions
+from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.sentences import sentences
 from ui.pages.vectors.words import draw_words
 from ui.run.notices import show_error, show_notice
@@ -52,9 +52,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         )
         return
     options = get_params(VectorsOptions)
-    bound_widget(VectorsOptions, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
-            required=True,
-            help=_("Vectors of this text, of one word in several texts, or of many sentences"))  # fmt: skip
+    bound_widget(VectorsOptions, "show", st.segmented_control, required=True)
     try:
         if options.show == "contexts":
             contexts(choice, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,6 +19,7 @@ from ui.pages.generate.prompt import read_path
 from ui.paths import ROOT
 from ui.state import params, view_state
 from ui.state.classroom import is_code
+from viz.options import options_of
 
 PAGES = tuple(sorted(file.stem for file in (ROOT / "pages").glob("*.py")))
 
@@ -39,17 +40,18 @@ KINDS = kinds()
 
 def _words(kinds: Iterable[Any]) -> set[str]:
     """Return the values of all choices."""
-    return {word for kind in kinds for words in getattr(kind, "CHOICES", {}).values() for word in words}
+    return {
+        str(word) for kind in kinds for declared in options_of(kind).values() for word in declared.allowed_values or ()
+    }
 
 
 def _names(kinds: Iterable[Any]) -> tuple[str, ...]:
     """Return the names of the options in addresses."""
-    keys = {getattr(kind, "KEYS", {}).get(field.name, field.name) for kind in kinds for field in fields(kind)}
-    return tuple(sorted(keys))
+    return tuple(sorted({declared.name for kind in kinds for declared in options_of(kind).values()}))
 
 
-WORDS = tuple(sorted(_words([*KINDS.values(), view_state])))
-SHARED = tuple(sorted({*view_state.TYPES, view_state.PACKED, "lang", "class"}))
+WORDS = tuple(sorted(_words([*KINDS.values(), view_state.ViewState])))
+SHARED = tuple(sorted({*view_state.DECLARED, view_state.PACKED, "lang", "class"}))
 OWN = _names(KINDS.values())
 PACKED = view_state.to_query(view_state.ViewState(text="The cat sat. " * 200))[view_state.PACKED]
 

@@ -41,7 +41,7 @@ from ui.state.selection import changes
 from ui.state.selection_token import KeptSelection, SelectionToken
 from ui.state.view_state import ViewState, parse, to_query
 from viz.components.block import block
-from viz.components.explore.content import CHOICES
+from viz.components.explore.options import MicroscopeOptions
 from viz.components.matrices import matrices
 from viz.components.picture import picture
 from viz.components.stack import stack
@@ -88,7 +88,7 @@ SELECTION = {
     "focus": 3,
     "target": None,
     "pinned": [[0, 1]],
-    **{name: words[0] for name, words in CHOICES.items()},
+    **vars(MicroscopeOptions()),
 }
 LOOK = {"layer": 1, "head": 2, "token": 3, "facing": "out", "by": "weights"}
 PICKED: dict[str, Callable[[str], object]] = {

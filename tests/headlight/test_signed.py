@@ -33,7 +33,8 @@ def test_the_page_is_told_and_offers_no_measures() -> None:
     made = shown()
     drawn = payload(made.view, made._survey, made.selection, "", "")  # noqa: SLF001
     assert (drawn["signed"], drawn["measures"]) == (True, [])
-    assert (drawn["choices"]["order"], drawn["choices"]["by"]) == (["layer", "focus"], ["weight"])
+    offered = {name: [one["value"] for one in drawn["options"][name]["choices"]] for name in ("order", "by")}
+    assert offered == {"order": ["layer", "focus"], "by": ["weight"]}
     header = content.grid(made._survey, None)  # noqa: SLF001
     assert b'"dtype": "signed8"' in header
     assert '"coding":"signed8"' in made._repr_html_().replace("&quot;", '"').replace(": ", ":")

@@ -41,7 +41,7 @@ ROOMS = {
         "ui",
         "headlight",
     ),
-    "tools": ("bench", "tests", "viz"),
+    "tools": ("attention", "bench", "tests", "viz"),
     "tests": (
         "i18n",
         "classroom",

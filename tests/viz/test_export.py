@@ -25,7 +25,7 @@ from tests.support.cases import loop_over
 from tests.support.savedfiles import parts
 from tests.support.traces import HEADS, LAYERS, hybrid_trace, record, sentence_trace, translation_trace
 from viz import export
-from viz.components.explore.content import CHOICES
+from viz.components.explore.content import payload as payload_of
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, strongest_links, weights_csv, weights_json
@@ -212,8 +212,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "causal": False,
         "direction": "encoder",
         "measures": [],
-        "choices": CHOICES,
-        "indexBase": 0,
+        "options": payload_of(view, summarize_heads(view, 4), {}, "", "")["options"],
         "sampled": False,
         "selection": {**SELECTION, **selection},
     }

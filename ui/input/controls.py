@@ -21,23 +21,32 @@ from ui.state.params import get_params, set_params, widget_key
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
+from viz.options import options_of
 
 
-def bound_widget(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **more: Any) -> Any:
+def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:
     """Draw ``widget`` for the field ``name`` of the options ``kind``, and return its value.
 
-    ``widget`` is a method of st or of a column. ``format_func`` may return lazy messages, which are translated
-    here. ``shown`` replaces the option's value.
+    ``widget`` is a method of st or of a column. Label, help and choices are those of the field's declaration
+    (viz/options.py), unless they are given here because they depend on the data. ``format_func`` may return lazy
+    messages, which are translated here. ``shown`` replaces the option's value.
     """
+    declared = options_of(kind)[name]
     key = widget_key(kind, name)
     st.session_state[key] = more.pop("shown", getattr(get_params(kind), name))
 
     def keep() -> None:
         set_params(kind, **{name: st.session_state[key]})
 
+    if declared.help:
+        more.setdefault("help", translate(declared.help))
+    if declared.choices:
+        more.setdefault("format_func", declared.label_of)
+        if not given:
+            more.setdefault("options", list(declared.choices))
     if (name_of := more.get("format_func")) is not None:
         more["format_func"] = lambda value: translate(name_of(value))
-    return widget(label, *given, key=key, on_change=keep, **more)
+    return widget(label or translate(declared.label), *given, key=key, on_change=keep, **more)
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:

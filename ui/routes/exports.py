@@ -19,7 +19,8 @@ from ui.routes.traces import PREFIX, file_response, serve_trace
 from ui.run.positional_prior import prior_map
 from ui.run.services import ViewOptions, get_trace_store
 from viz.components.explore import explore
-from viz.components.explore.content import CHOICES, BadRequest, head_of, number
+from viz.components.explore.content import BadRequest, head_of, number
+from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
 
@@ -81,8 +82,8 @@ def _selection(request: Request, trace: Trace, look: ViewOptions) -> dict[str, A
         "pinned": _pinned_heads(query.get("pinned", ""), view),
     }
     found |= {name: number(query, name, end) if query.get(name) else None for name, end in places.items()}
-    for name, names in CHOICES.items():
-        found[name] = query[name] if query.get(name) in names else names[0]
+    for name, declared in MICROSCOPE.items():
+        found[name] = query[name] if query.get(name) in declared.choices else declared.default
     return found
 
 

@@ -37,12 +37,12 @@ from ui.state.selection_token import KeptSelection
 from ui.state.session import get_view_state, notes, set_view_state, store_selection_token
 from ui.state.view_state import PINNED, ViewState, fits, to_query
 from viz.components.explore import explore
-from viz.components.explore.content import CHOICES
+from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import About, MatrixSpec
 from viz.figures.theme import truncate
 
-FIELDS = {"layer", "head", "focus", "target", "pinned", *CHOICES}
+FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
 
 def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
@@ -90,7 +90,7 @@ def well_formed(said: Any) -> bool:
     return (
         all(type(said[name]) is int for name in ("layer", "head"))
         and all(said[name] is None or type(said[name]) is int for name in ("focus", "target"))
-        and all(isinstance(said[name], str) for name in CHOICES)
+        and all(isinstance(said[name], str) for name in MICROSCOPE)
         and isinstance(pins, list)
         and len(pins) <= PINNED
         and all(isinstance(pin, list) and [type(part) for part in pin] == [int, int] for pin in pins)

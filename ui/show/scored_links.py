@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -30,6 +30,7 @@ from ui.state.session import FRESH
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
+from viz.options import option
 
 # universaldependencies.org/u/dep: the role of the dependent for its head.
 WORDS: dict[str, str] = {
@@ -109,9 +110,7 @@ Entry = TypeVar("Entry", bound=ScoredEntry)
 class PaginationOptions:
     """The options of a paginated list; the options of a page inherit them."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"outcome": tuple(FILTERS)}
-
-    outcome: str = "all"
+    outcome: str = option("all", choices=FILTERS)
     leaf: int = 1  # Page of the list, from 1.
 
 

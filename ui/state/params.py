@@ -1,8 +1,7 @@
 """Options of a single page: a frozen dataclass that is stored in the address, next to the shared choice.
 
-A page defines its options as a frozen dataclass with defaults. Class attributes describe the fields: CHOICES lists
-the allowed values, OF_TEXT maps fields that depend on the text to a function of the value to keep for another text
-or model, and KEYS maps fields to other names in the address.
+A page defines its options as a frozen dataclass with defaults. ``option`` (viz/options.py) declares more about a field:
+label, help, choices, name in the address, and its value for another text.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -13,13 +12,14 @@ or model, and KEYS maps fields to other names in the address.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from i18n import error_message
+from i18n import error_message, gettext_lazy
 from ui.run.notices import show_notes
 from ui.state.session import notes, of_older_text, own_query, write_own
 from ui.state.view_state import read_value, write_value
+from viz.options import option, options_of
 
 Options = TypeVar("Options")
 
@@ -28,9 +28,13 @@ Options = TypeVar("Options")
 class AnsweringOptions:
     """The options of a page on which another model may answer if the chosen model lacks the task head."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"answering_model": "speaker"}  # Existing links use this name.
-
-    answering_model: str = ""  # Used if the chosen model lacks the task head; "" for the first model that has it.
+    # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
+    answering_model: str = option(
+        "",
+        label=gettext_lazy("Answered by"),
+        help=gettext_lazy("Models on this machine that have this head. Others are picked in the sidebar."),
+        name="speaker",
+    )
 
 
 def get_params(kind: type[Options]) -> Options:
@@ -68,7 +72,8 @@ def _forget_places(kind: type[Any], another: bool = False) -> None:
     ``another`` is True if the answering model changed.
     """
     if of_older_text() or another:
-        query, stays = own_query(), getattr(kind, "OF_TEXT", {})
+        query = own_query()
+        stays = {one.name: one.of_text for one in options_of(kind).values() if one.of_text is not None}
         kept = {name: stays[name](raw) if name in stays else raw for name, raw in query.items()}
         rest = {name: raw for name, raw in kept.items() if raw or name not in stays}
         if rest != query:
@@ -79,13 +84,11 @@ def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options
     """Return the options in an address, and a sentence for each part that could not be read."""
     values: dict[str, Any] = {}
     problems: list[str] = []
-    for field in fields(kind):  # type: ignore[arg-type]
-        key = _key(kind, field.name)
-        if key not in query:
+    for name, declared in options_of(kind).items():
+        if declared.name not in query:
             continue
         try:
-            choices = getattr(kind, "CHOICES", {}).get(field.name)
-            values[field.name] = read_value(key, _kind(field.type), query[key], choices)
+            values[name] = read_value(declared, query[declared.name])
         except ValueError as error:
             problems.append(error_message(error))
     return kind(**values), problems
@@ -93,16 +96,5 @@ def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options
 
 def format_params(options: Any) -> dict[str, str]:
     """Return the options as fields of an address, without the defaults."""
-    changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
-    return {_key(type(options), name): write_value(value) for name, value in changed.items() if value is not None}
-
-
-def _key(kind: type[Any], name: str) -> str:
-    """Return the name of a field in the address."""
-    key: str = getattr(kind, "KEYS", {}).get(name, name)
-    return key
-
-
-def _kind(stated: Any) -> str:
-    """Return the name of a field's type; the annotation may be a string or a class."""
-    return str(getattr(stated, "__name__", stated))
+    values = {one.name: (getattr(options, name), one.default) for name, one in options_of(type(options)).items()}
+    return {name: write_value(value) for name, (value, usual) in values.items() if value not in (usual, None)}

@@ -21,7 +21,7 @@ from ui.run.positional_prior import prior_of
 from ui.run.services import ViewOptions, get_trace_store
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import PINNED, ViewState
-from viz.components.explore.content import CHOICES as MICROSCOPE
+from viz.components.explore.options import DECLARED as MICROSCOPE
 
 LOOKED_AT = "looked_at"  # Session key of (model, layer, head), the enlarged head on the last page.
 SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
@@ -159,13 +159,7 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
         "head": head[1],
         "focus": focus,
         "target": target,
-        "tab": choice.tab,
-        "facing": choice.facing,
-        "order": choice.order,
-        "scale": choice.scale,
-        "upto": choice.upto,
-        "filter": choice.filter,
-        "by": choice.by,
+        **{name: getattr(choice, name) for name in MICROSCOPE},
         "pinned": [pin for pin in choice.pinned_heads() if pin[0] in view.attending and pin[1] < view.heads],
     }
     return selection, notes
@@ -196,7 +190,7 @@ def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
         found |= {"layer": layer, "head": head}
     found["focus"] = view.queries[focus].pieces[0] if _inside(focus, len(view.queries)) else None
     found["to"] = view.keys[target].pieces[0] if _inside(target, len(view.keys)) else None
-    found |= {name: selection[name] for name, names in MICROSCOPE.items() if selection.get(name) in names}
+    found |= {name: selection[name] for name, one in MICROSCOPE.items() if selection.get(name) in tuple(one.choices)}
     pins = selection.get("pinned")
     kept = [pin for pin in pins if _is_pin(pin, view)] if isinstance(pins, list) else []
     found["pins"] = ",".join(f"{a}-{b}" for a, b in kept[:PINNED])

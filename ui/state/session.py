@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui.run.services import get_backend
 from ui.state import classroom, language
 from ui.state.selection_token import Follow, SelectionToken
-from ui.state.view_state import LONGEST_LINK, PACKED, TYPES, ViewState, parse, to_query
+from ui.state.view_state import DECLARED, LONGEST_LINK, PACKED, ViewState, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
@@ -55,7 +55,7 @@ def begin(page: str) -> ViewState:
         query = classroom.take_address(language.take_address(query))
         followed, state[NOTES] = parse(query)
         _replace_state(followed)
-        rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
+        rest = {name: raw for name, raw in query.items() if name not in DECLARED and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
         state.setdefault(OLDER, set()).discard(page)
     elif moved and LENT in state and state[LENT].page == before:

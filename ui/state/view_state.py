@@ -16,7 +16,8 @@ from typing import Any
 from i18n import error_message, gettext_lazy
 from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
-from viz.components.explore.content import CHOICES as MICROSCOPE
+from viz.components.explore.options import MicroscopeOptions
+from viz.options import Option, option, options_of
 
 LONGEST_LINK = 24_000  # Maximum length of an address that browsers and the server accept.
 LONGEST_TEXT = 400_000  # Maximum size of a decompressed link in bytes.
@@ -26,12 +27,11 @@ PACKED = "packed"  # Query field of long texts, which are compressed.
 
 VIEWS = ("head", "model", "neuron")
 PARTS = ("", "encoder", "decoder", "cross")
-CHOICES = {**MICROSCOPE, "part": PARTS, "bertviz": VIEWS}
 
 
 @dataclass(frozen=True)
-class ViewState:
-    """A complete view. None in a field lets the page select a default from the numbers."""
+class SelectedText:
+    """The model, the text and the selected link; they come first in an address."""
 
     model: str = EMBEDDED
     revision: str = ""
@@ -40,24 +40,23 @@ class ViewState:
     target: str = ""  # Decoder input of a translation model; "" for the model's own translation.
     opened: str = ""  # Trace id of an opened file, which replaces model and text.
     cut: int | None = None
-    part: str = ""
+    part: str = option("", choices=PARTS)
     layer: int | None = None
     head: int | None = None
     focus: int | None = None
     to: int | None = None
-    tab: str = "matrix"
-    facing: str = "out"  # "out": keys of the focus; otherwise: queries that attend to the target.
-    order: str = "layer"
-    scale: str = "sqrt"
-    upto: str = "fit"  # Maximum of the colour scale: the largest weight, or 1.
-    filter: str = "all"
-    by: str = "excess"  # Measure that ranks links.
+
+
+@dataclass(frozen=True)
+class ViewState(MicroscopeOptions, SelectedText):
+    """A complete view. None in a field lets the page select a default from the numbers."""
+
     pins: str = ""  # Pinned heads, such as "3-1,4-0".
     words: bool = False
     jieba: bool = False  # Group Chinese characters into dictionary words, if ``words`` is set.
     special: bool = True
     renormalise: bool = False
-    bertviz: str = "head"  # which of BertViz's views its page shows
+    bertviz: str = option("head", choices=VIEWS)  # which of BertViz's views its page shows
 
     def pinned_heads(self) -> list[list[int]]:
         """Return the heads pinned next to the selected head, [[layer, head], …]."""
@@ -65,7 +64,7 @@ class ViewState:
         return [[int(layer), int(head)] for layer, head in pairs]
 
 
-TYPES = {field.name: str(field.type) for field in fields(ViewState)}
+DECLARED = options_of(ViewState)
 
 
 def to_query(choice: ViewState) -> dict[str, str]:
@@ -94,7 +93,7 @@ def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
     values: dict[str, Any] = {}
     notes: list[str] = []
     for name, raw in {**query, **_unpack(query.get(PACKED, ""), notes)}.items():
-        if name not in TYPES:
+        if name not in DECLARED:
             continue
         try:
             values[name] = _read(name, raw)
@@ -108,37 +107,45 @@ def write_value(value: Any) -> str:
     return ("1" if value else "0") if isinstance(value, bool) else str(value)
 
 
-def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None = None) -> Any:
-    """Parse a value of an address, of the type ``kind``; raise ValueError if it is invalid."""
-    if kind == "bool":
+def read_value(declared: Option, raw: str) -> Any:
+    """Parse the value of an option in an address; raise ValueError if it is invalid."""
+    value = _parse_kind(declared, raw)
+    if declared.allowed_values is not None and value not in declared.allowed_values:
+        raise ValueError(
+            gettext_lazy(
+                "The link's “{name}” is unknown: {raw!r}; the usual one is used.", name=declared.name, raw=raw[:40]
+            )
+        )
+    return value
+
+
+def _parse_kind(declared: Option, raw: str) -> Any:
+    """Parse a value of the option's type."""
+    if declared.kind == "bool":
         if raw not in ("0", "1"):
             raise ValueError(
                 gettext_lazy(
                     "The link's “{name}” should be 0 or 1, but is {raw!r}; the usual setting is used.",
-                    name=name,
+                    name=declared.name,
                     raw=raw[:40],
                 )
             )
         return raw == "1"
-    if kind.startswith("int"):
+    if declared.kind.startswith("int"):
         if not (raw.isascii() and raw.isdigit() and len(raw) < 8):
             raise ValueError(
                 gettext_lazy(
                     "The link's “{name}” should be a whole number, but is {raw!r}; it is left out.",
-                    name=name,
+                    name=declared.name,
                     raw=raw[:40],
                 )
             )
         return int(raw)
-    if choices is not None and raw not in choices:
-        raise ValueError(
-            gettext_lazy("The link's “{name}” is unknown: {raw!r}; the usual one is used.", name=name, raw=raw[:40])
-        )
     return raw
 
 
 def _read(name: str, raw: str) -> Any:
-    value = read_value(name, TYPES[name], raw, CHOICES.get(name))
+    value = read_value(DECLARED[name], raw)
     return _pins(value) if name == "pins" else value
 
 

@@ -11,13 +11,14 @@ import pytest
 
 from tests.support.repository import ROOT
 from ui.state.params import format_params, parse_params
-from ui.state.view_state import PACKED, TYPES
+from ui.state.view_state import DECLARED, PACKED
+from viz.options import options_of
 
 PAGES = ROOT / "ui" / "pages"
 KINDS = {"str", "int", "bool", "int | None"}
 
 
-def options_of(page: Path) -> type[Any]:
+def class_of(page: Path) -> type[Any]:
     """Return the class that a page's options.py defines."""
     module = importlib.import_module(f"ui.pages.{page.parent.name}.options")
     (found,) = (one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__)
@@ -26,11 +27,11 @@ def options_of(page: Path) -> type[Any]:
 
 @pytest.fixture(params=sorted(PAGES.glob("*/options.py")), ids=lambda path: path.parent.name)
 def options(request: pytest.FixtureRequest) -> type[Any]:
-    return options_of(request.param)
+    return class_of(request.param)
 
 
 def test_no_other_module_of_a_page_states_options() -> None:
-    elsewhere = [path for path in PAGES.glob("*/*.py") if path.name != "options.py" and "ClassVar" in path.read_text()]
+    elsewhere = [path for path in PAGES.glob("*/*.py") if path.name != "options.py" and "= option(" in path.read_text()]
     assert not elsewhere
 
 
@@ -44,21 +45,16 @@ def test_a_page_opens_without_anything_in_its_address(options: type[Any]) -> Non
 
 
 def test_no_name_in_the_address_is_the_shared_choices_own(options: type[Any]) -> None:
-    keys = getattr(options, "KEYS", {})
-    assert not {keys.get(field.name, field.name) for field in fields(options)} & {*TYPES, PACKED}
+    assert not {declared.name for declared in options_of(options).values()} & {*DECLARED, PACKED}
 
 
-def test_what_is_named_is_there_and_the_usual_value_is_among_those_allowed(options: type[Any]) -> None:
-    names = {field.name for field in fields(options)}
-    for name, allowed in getattr(options, "CHOICES", {}).items():
-        assert getattr(options(), name) in allowed
-    keys = getattr(options, "KEYS", {})
-    assert {*getattr(options, "CHOICES", {}), *keys} <= names
-    assert set(getattr(options, "OF_TEXT", {})) <= {keys.get(name, name) for name in names}
+def test_names_in_an_address_differ(options: type[Any]) -> None:
+    names = [declared.name for declared in options_of(options).values()]
+    assert len(set(names)) == len(names)
 
 
 def test_every_field_comes_back_from_the_address(options: type[Any]) -> None:
-    choices = getattr(options, "CHOICES", {})
+    choices = {name: tuple(declared.choices) for name, declared in options_of(options).items() if declared.choices}
     usual, other = options(), {"str": "other", "int": 7, "int | None": 7}
     changed = {
         field.name: choices[field.name][-1] if field.name in choices

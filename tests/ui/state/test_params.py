@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,13 +15,12 @@ import ui.pages
 from tests.support.cases import loop_over
 from ui.state.params import AnsweringOptions, format_params, parse_params
 from ui.state.view_state import ViewState
+from viz.options import option, options_of
 
 
 @dataclass(frozen=True)
 class Waves:
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": ("map", "curves")}
-
-    show: str = "map"
+    show: str = option("map", choices=("map", "curves"))
     note: str = "none"
     dimension: int = 3
     until: int | None = None
@@ -40,8 +39,7 @@ def pages_options() -> list[tuple[str, type]]:
 @loop_over(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
 def test_a_page_s_own_option_is_none_of_the_shared_choice(name: str, kind: Any) -> None:
     """Names of options and of the view state are disjoint, because an address contains both."""
-    shared, keys = {field.name for field in fields(ViewState)}, getattr(kind, "KEYS", {})
-    called = {keys.get(field.name, field.name) for field in fields(kind)}
+    shared, called = ({declared.name for declared in options_of(one).values()} for one in (ViewState, kind))
     assert not shared & called, f"{name} says what the shared choice says"
 
 
@@ -118,20 +116,18 @@ def test_options_and_the_shared_choice_live_in_one_address() -> None:
 
 def placed() -> None:
     from dataclasses import dataclass
-    from typing import ClassVar
 
     import streamlit as st
 
     from attention.edits import drop_token_edits
     from ui.state.params import AnsweringOptions, drop_place, get_params, set_params
     from ui.state.session import begin, set_view_state
+    from viz.options import option
 
     @dataclass(frozen=True)
     class Strip(AnsweringOptions):
-        OF_TEXT: ClassVar = {"at": drop_place, "edits": drop_token_edits}
-
-        at: int | None = None
-        edits: str = ""
+        at: int | None = option(None, of_text=drop_place)
+        edits: str = option("", of_text=drop_token_edits)
         wide: bool = False
 
     def choose_both() -> None:

@@ -125,6 +125,11 @@ def test_a_selection_that_does_not_fit_changes_nothing() -> None:
     assert found["pins"] == ""
 
 
+@pytest.mark.parametrize("value", ["nonsense", None, 1, [], {}])
+def test_option_of_another_type_changes_nothing(value: object) -> None:
+    assert "by" not in changes({"by": value}, View(sentence_trace()))
+
+
 def test_hidden_special_tokens_do_not_break_the_focus() -> None:
     view = View(sentence_trace(), special=False)
     selection, _ = select(ViewState(focus=0), view, None)

@@ -1,9 +1,8 @@
 """Tests that Python's payload and the microscope's script use the same names."""
 
-import json
 import re
-import subprocess
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,35 +10,19 @@ import pytest
 
 from attention.measures import MEASURES, Measure, summarize_heads
 from attention.view import View
-from tests.support.cases import loop_over
+from i18n import _, use_language
 from tests.support.repository import ROOT
 from tests.support.seen import picture_trace
 from tests.support.traces import sentence_trace
-from tools.javascript import node
+from tools import contract
+from tools.contract import main
 from ui.state import view_state
 from viz.components.explore import content
 from viz.components.explore.explore import payload
+from viz.components.explore.options import MicroscopeOptions
+from viz.options import options_of
 
 FOLDER = ROOT / "viz" / "components" / "explore"
-# A script for Node.js that prints the keys of each table in contract.js.
-ASK = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.fromEntries(" + (
-    "Object.entries(known).map(([name, table]) => [name, Object.keys(table)])))))"
-)
-
-
-@pytest.fixture(scope="module")
-def known() -> dict[str, list[str]]:
-    """Return the names in each table of contract.js."""
-    program = node()
-    assert program, "the JavaScript tests need Node.js"
-    answer = subprocess.run(
-        [program, "--input-type=module", "-e", ASK, (FOLDER / "contract.js").as_uri()],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    tables: dict[str, list[str]] = json.loads(answer.stdout)
-    return tables
 
 
 def typedef(name: str, optional: bool = False) -> set[str]:
@@ -55,46 +38,43 @@ def typedef(name: str, optional: bool = False) -> set[str]:
 def sent() -> dict[str, Any]:
     view = View(sentence_trace())
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
-    named = {name: names[0] for name, names in content.CHOICES.items()}
-    return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=")
+    return payload(view, summarize_heads(view, 4), {**selection, **vars(MicroscopeOptions())}, "/trace/x", "part=")
 
 
-@loop_over(
-    ("table", "names"),
-    [
-        ("TABS", content.TABS),
-        ("SCALES", content.SCALES),
-        ("FILTERS", content.FILTERS),
-        ("STRENGTHS", content.STRENGTHS),
-        ("FACINGS", content.FACINGS),
-        ("TOPS", content.TOPS),
-    ],
-)
-def test_both_sides_know_the_same_names(known: dict[str, list[str]], table: str, names: tuple[str, ...]) -> None:
-    assert sorted(known[table]) == sorted(names)
+def test_script_types_match_the_declarations() -> None:
+    assert main(["--check"]) == 0
 
 
-def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(known: dict[str, list[str]]) -> None:
-    rows = [row["name"] for row in sent()["measures"]]
-    assert sorted(content.ORDERS) == sorted([*known["ORDERS"], *rows])
-    assert not set(known["ORDERS"]) & set(rows)
+def test_changed_declaration_fails_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(contract, "FILE", tmp_path / "contract.js")
+    assert main([]) == 0
+    assert main(["--check"]) == 0
+    contract.FILE.write_text(contract.FILE.read_text(encoding="utf-8").replace('"linear"', '"cube"'), encoding="utf-8")
+    assert main(["--check"]) == 1
 
 
-def test_there_is_no_other_table(known: dict[str, list[str]]) -> None:
-    assert set(known) == {"TABS", "SCALES", "FILTERS", "STRENGTHS", "FACINGS", "TOPS", "ORDERS"}
+def test_default_is_the_first_choice() -> None:
+    for name, declared in options_of(MicroscopeOptions).items():
+        assert next(iter(declared.choices)) == declared.default
+        assert declared.name == name
 
 
-def test_an_address_may_say_what_the_payload_names() -> None:
-    data = sent()
-    assert data["choices"] == {name: list(view_state.CHOICES[name]) for name in data["choices"]}
-    assert set(data["choices"]) == typedef_of_choices()
+def test_payload_offers_the_choices_of_addresses() -> None:
+    offered = {name: [choice["value"] for choice in one["choices"]] for name, one in sent()["options"].items()}
+    assert offered == {name: list(declared.choices) for name, declared in options_of(MicroscopeOptions).items()}
+    for name, values in offered.items():
+        for value in values:
+            read, notes = view_state.parse({name: value})
+            assert (getattr(read, name), notes) == (value, [])
 
 
-def typedef_of_choices() -> set[str]:
-    source = (FOLDER / "types.js").read_text(encoding="utf-8")
-    found = re.search(r"@typedef \{\{(tab: .*?)\}\} Choices", source, re.DOTALL)
-    assert found
-    return set(re.findall(r"(\w+): ", found[1]))
+def test_payload_labels_are_translated() -> None:
+    with use_language("zh"):
+        assert sent()["options"]["scale"]["label"] == _("Scale") != "Scale"
+
+
+def test_every_measure_is_an_order_of_the_grid() -> None:
+    assert list(options_of(MicroscopeOptions)["order"].choices) == ["layer", *(one.name for one in MEASURES), "focus"]
 
 
 @pytest.mark.parametrize("name", ["layer", "entropy", "distance", "focus"])
@@ -105,14 +85,14 @@ def test_orders_that_links_have_said_are_still_said(name: str) -> None:
 
 def test_the_payload_has_the_fields_that_the_script_reads() -> None:
     assert typedef("Payload") <= set(sent()) <= typedef("Payload", optional=True)
-    assert set(sent()["selection"]) == typedef("Selection")
+    assert set(sent()["selection"]) == typedef("SelectedPlace") | set(options_of(MicroscopeOptions))
 
 
 def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
     for row, measure in zip(sent()["measures"], MEASURES, strict=True):
         assert set(row) == typedef("Measure")
         assert np.shape(row["values"]) == (2, 3)
-        told = {field.name for field in fields(Measure)} - {"of", "needs_words"}
+        told = {field.name for field in fields(Measure)} - {"of", "needs_words", "order"}
         assert {name: row[name] for name in told} == {name: getattr(measure, name) for name in told}
         assert not measure.clause or "{value}" in measure.clause
 
@@ -122,6 +102,10 @@ def test_a_picture_is_told_in_patches_and_has_no_measures_of_words() -> None:
     named = {name: names[0] for name, names in content.choices(view).items()}
     data = payload(view, summarize_heads(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=")
     assert data["patches"]
-    assert [(row["name"], row["unit"]) for row in data["measures"]] == [("entropy", "bits"), ("distance", "patches")]
-    assert data["choices"]["order"] == ["layer", "entropy", "distance", "focus"]
+    without_words = [measure.name for measure in MEASURES if not measure.needs_words]
+    assert [row["name"] for row in data["measures"]] == without_words != [measure.name for measure in MEASURES]
+    assert {row["name"]: row["unit"] for row in data["measures"]}["distance"] == "patches"
+    orders = [choice["value"] for choice in data["options"]["order"]["choices"]]
+    assert orders == ["layer", *without_words, "focus"]
+    assert data["options"]["by"] != sent()["options"]["by"]
     assert not sent()["patches"]

@@ -16,7 +16,7 @@ from tests.support.cases import loop_over
 from tests.support.traces import sentence_trace
 from viz.components.composer import composer
 from viz.components.explore import explore
-from viz.components.explore.content import CHOICES
+from viz.components.explore.options import MicroscopeOptions
 from viz.components.matrices.matrices import MatrixSpec, payload
 from viz.components.script import HERE, sentences, translated_words
 from viz.components.standalone.matrices_page import matrices_html
@@ -76,7 +76,7 @@ def test_explore_s_words_come_with_its_script() -> None:
 def test_a_file_of_its_own_is_in_the_reader_s_language() -> None:
     view = View(sentence_trace())
     looked = summarize_heads(view, 4)
-    chosen = {name: names[0] for name, names in CHOICES.items()}
+    chosen = vars(MicroscopeOptions())
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": [], **chosen}
     with use_language("zh"):
         data = explore.payload(view, looked, selection, "", "")

@@ -161,13 +161,4 @@ def collapse(trace: Trace) -> None:
 
 def count_itself() -> None:
     """Draw the toggle that includes the focus word among the candidate words."""
-    bound_widget(
-        AgreementOptions,
-        "itself",
-        st.toggle,
-        _("Count the word itself"),
-        help=_(
-            "Off: what do the other words matter to it? On: its own share is a column too; ways that follow the"
-            " residual stream give it much."
-        ),
-    )
+    bound_widget(AgreementOptions, "itself", st.toggle)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from i18n import gettext_lazy
+from viz.options import option
 
 EXPLAINED = {
     "vector": gettext_lazy("A word's vector"),
@@ -18,8 +18,21 @@ EXPLAINED = {
 class AgreementOptions:
     """Options of the page Agreement."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"explain": tuple(EXPLAINED)}
-
-    explain: str = "vector"
+    explain: str = option(
+        "vector",
+        label=gettext_lazy("What is explained"),
+        help=gettext_lazy(
+            "What the words matter to. A label needs a model with a head for it, as the page Teach trains one."
+        ),
+        choices=EXPLAINED,
+    )
     label: int | None = None  # index of the explained label; None is the likeliest label
-    itself: bool = False  # include the focus word among the candidate words
+    # Include the focus word among the candidate words.
+    itself: bool = option(
+        False,
+        label=gettext_lazy("Count the word itself"),
+        help=gettext_lazy(
+            "Off: what do the other words matter to it? On: its own share is a column too; ways that follow the "
+            "residual stream give it much."
+        ),
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 from i18n import gettext_lazy
+from viz.options import option
 
 FOLDS = {
     "parameters": gettext_lazy("Where are the parameters?"),
@@ -26,12 +26,11 @@ class BlockOptions:
     ('kinds', 'cost')
     """
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "fold": tuple(",".join(some) for many in range(len(FOLDS) + 1) for some in combinations(FOLDS, many))
-    }
-
     piece: str = ""
-    fold: str = ""  # open sections: names of FOLDS in their order, separated by commas
+    # Open sections: names of FOLDS in their order, separated by commas.
+    fold: str = option(
+        "", choices=tuple(",".join(some) for many in range(len(FOLDS) + 1) for some in combinations(FOLDS, many))
+    )
 
     @property
     def open_sections(self) -> tuple[str, ...]:

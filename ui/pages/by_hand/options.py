@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from i18n import gettext_lazy
 from ui.paths import ASSETS
+from viz.options import option
 
 PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
 TITLES = {
@@ -22,9 +23,7 @@ UNNAMED = "tutorial"  # preset of links with other parameters but no preset, the
 class ByHandOptions:
     """Options of the page By hand, besides the shared view state."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": ("", *(preset["name"] for preset in PRESETS))}
-
-    preset: str = ""  # "": see ``preset_name``
+    preset: str = option("", choices=("", *(preset["name"] for preset in PRESETS)))  # "": see ``preset_name``
     numbers: str = ""  # the matrices as packed by ui/pages/by_hand/as_csv.py; "" = those of the preset
     heads: int = 1
     causal: bool = False

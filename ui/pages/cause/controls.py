@@ -12,7 +12,7 @@ from attention.view import DisplayToken, View
 from i18n import _
 from ui.ablation import Head, at_token, describe_edit, draw_edit_fields, keep_edits, keep_only, swap_heads, toggle_edits
 from ui.input.controls import bound_widget
-from ui.pages.cause.options import CLICKS, CauseOptions
+from ui.pages.cause.options import CauseOptions
 from ui.state.params import get_params, set_params
 from ui.state.session import set_view_state
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
@@ -31,28 +31,14 @@ def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
 
 def pick_clicks(view: View, options: CauseOptions) -> None:
     """Draw the control of the click action, and the layer control if clicks hide words."""
-    bound_widget(
-        CauseOptions,
-        "clicking",
-        st.segmented_control,
-        _("What a click does"),
-        list(CLICKS),
-        format_func=CLICKS.get,
-        required=True,
-        help=_(
-            "Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the"
-            " word that it no longer sees. A hidden word is seen by nothing."
-        ),
-    )
+    bound_widget(CauseOptions, "clicking", st.segmented_control, required=True)
     if options.clicking == "hide":
         bound_widget(
             CauseOptions,
             "where",
             st.selectbox,
-            _("Hidden in"),
-            [None, *view.attending],
+            options=[None, *view.attending],
             format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer),
-            help=_("In every layer is as if the word were not there for the others."),
         )
 
 

@@ -24,7 +24,6 @@ from viz.figures.evaluation import removal_curve
 
 ORDERS = 5
 MOST_STEPS = 72
-NAMES = {"least": gettext_lazy("the least"), "most": gettext_lazy("the most")}
 LINE = {
     "least": gettext_lazy(
         "Line with dots: at each step the head whose removal changes the answer the least. Dashed: the mean of {orders}"
@@ -43,20 +42,8 @@ def curve(case: AblationExperiment) -> None:
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    bound_widget(
-        CauseOptions,
-        "greedy",
-        left.segmented_control,
-        _("At each step remove the head that changes the answer"),
-        list(NAMES),
-        format_func=NAMES.get,
-        required=True,
-        help=_("At every step each head that is left is tried; the answer is compared with that of the whole model."),
-    )
-    bound_widget(
-        CauseOptions, "steps", middle.number_input, _("Heads to remove"), min_value=1, max_value=many, shown=steps,
-        help=_("Each step asks about all heads that are left, so many steps take a while."),
-    )  # fmt: skip
+    bound_widget(CauseOptions, "greedy", left.segmented_control, required=True)
+    bound_widget(CauseOptions, "steps", middle.number_input, min_value=1, max_value=many, shown=steps)
     if not case.options.curve:
         right.button(
             _("Draw the curve"),

@@ -102,10 +102,8 @@ def _word(options: CauseOptions, choice: ViewState, asked: TraceRequest, said: L
         CauseOptions,
         "word",
         st.selectbox,
-        _("Word"),
-        list(reads),
+        options=list(reads),
         shown=said.places[chosen].reads[0],
         format_func=reads.get,
-        help=_("Whose tag is watched; what the model says of each word stands beside it."),
     )
     return chosen, said.places[chosen].reads[0]

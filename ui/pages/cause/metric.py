@@ -26,7 +26,7 @@ from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from ui.ablation import measure_changes
 from ui.input.controls import TYPED, bound_widget, first_place
 from ui.pages.cause.labels import labels
-from ui.pages.cause.options import WATCHES, CauseOptions
+from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
@@ -95,16 +95,7 @@ class AnswerMetric:
 
 def pick_metric(options: CauseOptions, choice: ViewState) -> PageModel:
     """Draw the controls of the metric and of the model that answers, and return the model."""
-    bound_widget(
-        CauseOptions,
-        "watch",
-        st.segmented_control,
-        _("What to watch"),
-        list(WATCHES),
-        format_func=WATCHES.get,
-        required=True,
-        help=_("The answer of the model that is looked at while something is removed."),
-    )
+    bound_widget(CauseOptions, "watch", st.segmented_control, required=True)
     if options.watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return PageModel(choice.model, choice.revision or None, "", BARE, False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attention.edits import drop_token_edits
 from i18n import gettext_lazy
 from ui.state.params import AnsweringOptions, drop_place
+from viz.options import option
 
 WATCHES = {
     "vector": gettext_lazy("Sentence vector"),
@@ -29,22 +29,52 @@ CLICKS = {
 class CauseOptions(AnsweringOptions):
     """Options of the page Cause."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "watch": tuple(WATCHES),
-        "clicking": tuple(CLICKS),
-        "greedy": ("least", "most"),
-    }
-    OF_TEXT: ClassVar = {"looks": drop_place, "edits": drop_token_edits, "word": drop_place}
-
-    watch: str = "vector"
+    watch: str = option(
+        "vector",
+        label=gettext_lazy("What to watch"),
+        help=gettext_lazy("The answer of the model that is looked at while something is removed."),
+        choices=WATCHES,
+    )
     first: str = ""  # first and second are the compared words or labels; "" is the likeliest
     second: str = ""
-    word: int | None = None  # token of the tagged word; None is the word with the surest label
-    edits: str = ""  # packed edits; "" ablates the selected head, if any, and "-" is no edit
-    clicking: str = "ablate"
-    looks: int | None = None  # query token of the edge to mask, until the key is clicked
-    where: int | None = None  # layer in which clicks hide a word; None is every layer
+    # Token of the tagged word; None is the word with the surest label.
+    word: int | None = option(
+        None,
+        label=gettext_lazy("Word"),
+        help=gettext_lazy("Whose tag is watched; what the model says of each word stands beside it."),
+        of_text=drop_place,
+    )
+    # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
+    edits: str = option("", of_text=drop_token_edits)
+    clicking: str = option(
+        "ablate",
+        label=gettext_lazy("What a click does"),
+        help=gettext_lazy(
+            "Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the "
+            "word that it no longer sees. A hidden word is seen by nothing."
+        ),
+        choices=CLICKS,
+    )
+    looks: int | None = option(None, of_text=drop_place)  # query token of the edge to mask, until the key is clicked
+    # Layer in which clicks hide a word; None is every layer.
+    where: int | None = option(
+        None,
+        label=gettext_lazy("Hidden in"),
+        help=gettext_lazy("In every layer is as if the word were not there for the others."),
+    )
     later: int | None = None  # head whose rows are compared: layer · heads + head
-    greedy: str = "least"
-    steps: int | None = None  # number of heads that the curve removes
+    greedy: str = option(
+        "least",
+        label=gettext_lazy("At each step remove the head that changes the answer"),
+        help=gettext_lazy(
+            "At every step each head that is left is tried; the answer is compared with that of the whole model."
+        ),
+        choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
+    )
+    # Number of heads that the curve removes.
+    steps: int | None = option(
+        None,
+        label=gettext_lazy("Heads to remove"),
+        help=gettext_lazy("Each step asks about all heads that are left, so many steps take a while."),
+    )
     curve: bool = False

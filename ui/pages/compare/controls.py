@@ -12,7 +12,7 @@ from i18n import _
 from ui.ablation import describe_edit, edits_of, keep_edits, typing_notes
 from ui.input.controls import bound_widget
 from ui.input.sidebar import pick_model
-from ui.pages.compare.options import DIFFERS, HEADS, CompareOptions
+from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
 from ui.run import fine_tuning
 from ui.state.params import set_params
@@ -38,20 +38,7 @@ def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOpti
 
 def pick_difference(differs: str) -> None:
     """Draw the control of the difference: a text, a model or ablated heads."""
-    bound_widget(
-        CompareOptions,
-        "differs",
-        st.segmented_control,
-        _("Put beside it"),
-        list(DIFFERS),
-        shown=differs,
-        format_func=DIFFERS.get,
-        required=True,
-        help=_(
-            "Another text read by the same model, the same text read by another model, or the same text read by the"
-            " same model without some of its heads."
-        ),
-    )
+    bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)
 
 
 def pick_other(choice: ViewState, options: CompareOptions) -> str:
@@ -111,16 +98,9 @@ def pick_heads(same: bool) -> bool:
         CompareOptions,
         "heads",
         st.segmented_control,
-        _("Beside each head"),
-        list(HEADS),
-        format_func=HEADS.get,
         required=True,
         disabled=not same,
-        **({} if same else {"shown": "best"}),
-        help=_(
-            "Heads have no meaning by their number: only models that grew out of each other have the same ones. Two"
-            " heads are alike where they give the words of sentences like shares of their attention."
-        ),
+        **{} if same else {"shown": "best"},
     )
     return picked == "best"
 

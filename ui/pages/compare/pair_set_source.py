@@ -11,7 +11,7 @@ from inference import UserError
 from probing.text_pairs import TextPair, parse
 from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
-from ui.pages.compare.options import BRINGS, CompareOptions
+from ui.pages.compare.options import CompareOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button
@@ -38,10 +38,7 @@ READY = _ready_pairs()
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
     """Draw the controls of the set and return its pairs; None if there are none yet."""
-    bound_widget(
-        CompareOptions, "bring", st.segmented_control, _("Pairs"), list(BRINGS), format_func=BRINGS.get, required=True,
-        help=_("Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control"),
-    )  # fmt: skip
+    bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)
         show_notice(

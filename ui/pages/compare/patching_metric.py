@@ -27,7 +27,7 @@ from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
 from ui.input.sidebar import kind_of
-from ui.pages.compare.options import WATCHES, CompareOptions
+from ui.pages.compare.options import CompareOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
@@ -71,17 +71,7 @@ def pick_metric(options: CompareOptions, choice: ViewState) -> tuple[str, PageMo
     watch = options.watch or USUAL.get(kind, "blank")
     if kind == "encoder-decoder":
         return "written", pick_page_model(WRITES, choice, CompareOptions)
-    bound_widget(
-        CompareOptions,
-        "watch",
-        st.segmented_control,
-        _("Follow"),
-        list(WATCHES),
-        shown=watch,
-        format_func=WATCHES.get,
-        required=True,
-        help=_("The answer of the model that is followed from the first text's to the second's."),
-    )
+    bound_widget(CompareOptions, "watch", st.segmented_control, shown=watch, required=True)
     if watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return watch, PageModel(choice.model, choice.revision or None, "", BARE, False)

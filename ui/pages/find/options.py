@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ui.state.params import drop_place
+from viz.options import option
 
 ROLES = ("source", "first", "second")
 
@@ -14,11 +14,8 @@ ROLES = ("source", "first", "second")
 class FindOptions:
     """Options of the page Find, besides the shared view state."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
-    OF_TEXT: ClassVar = {"against": drop_place}
-
-    against: int | None = None  # token of the second candidate
+    against: int | None = option(None, of_text=drop_place)  # token of the second candidate
     inward: bool = False  # the candidates attend to the source
-    clicking: str = "source"  # role that a clicked word gets
+    clicking: str = option("source", choices=ROLES)  # role that a clicked word gets
     other: str = ""  # the changed text; "" is that of the probe
     neutral: str = ""  # texts with harmless changes, one per line; "" are those of the probe

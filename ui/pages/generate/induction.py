@@ -120,17 +120,7 @@ def _buttons(found: InductionScores) -> None:
             on_click=try_it,
             help=_("A name comes a second time and breaks off; where does this head look, and what comes next?"),
         )
-        bound_widget(
-            GenerateOptions,
-            "sample",
-            st.number_input,
-            _("Sample"),
-            min_value=0,
-            max_value=9_999_999,
-            step=1,
-            width=110,
-            help=_("Decides which random tokens are read; what a head is should not depend on it"),
-        )
+        bound_widget(GenerateOptions, "sample", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
 
 
 def _table(found: InductionScores) -> None:

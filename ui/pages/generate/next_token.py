@@ -150,18 +150,14 @@ def _rule(options: GenerateOptions) -> None:
         _("Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain."),
     )  # fmt: skip
     bound_widget(
-        GenerateOptions, "top_k", columns[1].slider, "Top-k", shown=clamp(options.top_k, 0, KNOWN), min_value=0,
-        max_value=KNOWN, help=_("Only the k likeliest tokens can be drawn; 0: all of them."),
-    )  # fmt: skip
+        GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
+    )
     _hundredths(
         "top_p", columns[2], "Top-p", TOP_PS, 1,
         _("Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
-        bound_widget(
-            GenerateOptions, "seed", st.number_input, _("Seed"), min_value=0, max_value=9_999_999, step=1, width=110,
-            help=_("Decides the draw together with the number of written tokens: the same seed writes the same text."),
-        )  # fmt: skip
+        bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
         st.button(
             _("Another draw"),
             on_click=lambda: set_params(GenerateOptions, seed=(options.seed + 1) % 10_000_000),
@@ -199,10 +195,7 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
         for rank, found in enumerate(step.candidates, start=1)
     ]
     with st.expander(_("The same as a table")):
-        bound_widget(
-            GenerateOptions, "top", st.number_input, _("Tokens in the figures"), shown=most,
-            min_value=1, max_value=MOST_TOP, width=170, help=_("How many of the likeliest are drawn above"),
-        )  # fmt: skip
+        bound_widget(GenerateOptions, "top", st.number_input, shown=most, min_value=1, max_value=MOST_TOP, width=170)
         draw_table(
             {translate(name): [row[at] for row in rows] for at, name in enumerate(names)},
             key="generate_table",

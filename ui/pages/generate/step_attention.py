@@ -14,7 +14,7 @@ from attention.tokens import TokenRow
 from i18n import _, translate
 from inference.tasks.decoding import DecodingStep, NextToken
 from ui.input.controls import bound_widget, head_name, head_of, keep_head, rank_of
-from ui.pages.generate.options import CELLS, OVERS, GenerateOptions
+from ui.pages.generate.options import CELLS, GenerateOptions
 from ui.pages.generate.prompt import prompt_length
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
@@ -255,21 +255,16 @@ def _most_attended(seen: StepAttention) -> Any:
 
 def _switches() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        bound_widget(GenerateOptions, "over", st.segmented_control, required=True)
         bound_widget(
-            GenerateOptions, "over", st.segmented_control, _("Shade the text by"), list(OVERS), format_func=OVERS.get,
-            required=True, help=_("The weights of the chosen head, or their mean over its layer or over all heads"),
-        )  # fmt: skip
-        bound_widget(
-            GenerateOptions, "cell", st.segmented_control, _("Each cell shows"), list(CELLS),
-            format_func=lambda name: CELLS[name][0], required=True,
-            help=_("What the map below shows of every head"),
-        )  # fmt: skip
+            GenerateOptions,
+            "cell",
+            st.segmented_control,
+            required=True,
+        )
         first_switch()
 
 
 def first_switch() -> None:
     """Draw the switch that excludes the first token from the figures."""
-    bound_widget(
-        GenerateOptions, "first", st.checkbox, _("Count the first token"),
-        help=_("Off: the first token is left out, and each head's other weights are scaled to one"),
-    )  # fmt: skip
+    bound_widget(GenerateOptions, "first", st.checkbox)

@@ -11,7 +11,7 @@ from inference import UserError
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
 from ui.pages.generate.history import note, write
-from ui.pages.generate.options import PICKS, GenerateOptions
+from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import MOST_MORE, clamp, go_to, mark_of, on_path, text_of
 from ui.run.notices import show_notice
 from ui.run.progress import STOPPED, stoppable_steps
@@ -149,22 +149,8 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
         args=(request, many, options.pick),
         help=_("Write as many tokens as the number beside it says, one by one; it can be stopped"),
     )
-    bound_widget(
-        GenerateOptions,
-        "more",
-        st.number_input,
-        _("How many"),
-        shown=many,
-        min_value=1,
-        max_value=MOST_MORE,
-        width=110,
-        help=_("Tokens that “Write more” writes"),
-    )
-    bound_widget(
-        GenerateOptions, "pick", st.segmented_control, _("Which token is written"), list(PICKS), format_func=PICKS.get,
-        required=True,
-        help=_("The likeliest each time, or one drawn by its probability under temperature, top-k and top-p"),
-    )  # fmt: skip
+    bound_widget(GenerateOptions, "more", st.number_input, shown=many, min_value=1, max_value=MOST_MORE, width=110)
+    bound_widget(GenerateOptions, "pick", st.segmented_control, required=True)
 
 
 def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:

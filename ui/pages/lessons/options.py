@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+
+from viz.options import option
 
 OWN = "own"  # name of the reader's own lesson
 PLAY, TEACHER, WRITE = "play", "teacher", "write"
@@ -13,9 +14,7 @@ PLAY, TEACHER, WRITE = "play", "teacher", "write"
 class LessonsOptions:
     """Options of the page Lessons."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": (PLAY, TEACHER, WRITE)}
-
     lesson: str = ""  # "" is the list of all lessons
     step: int = 0
-    show: str = PLAY
+    show: str = option(PLAY, choices=(PLAY, TEACHER, WRITE))
     carried: str = ""  # a lesson in the link, packed by lessons/sharing.py

@@ -31,7 +31,7 @@ from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices, draw_microscope
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
-from ui.state.view_state import PACKED, TYPES, ViewState, parse, to_query
+from ui.state.view_state import DECLARED, PACKED, ViewState, parse, to_query
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
@@ -235,7 +235,7 @@ def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
     if not (ROOT / "pages" / f"{page}.py").is_file():
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
-    own = {name: raw for name, raw in pointed.query if name not in TYPES and name not in (PACKED, "lang")}
+    own = {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
     drawn = pointed.page in ("explore", "masked_words", "translate")
     there = choice if drawn else choice_of(pointed)
     label = _("Open in Explore") if page == "explore" else _("Open this view on its own page")

@@ -152,12 +152,10 @@ def _table(filled: Filled) -> None:
             MaskedWordsOptions,
             "top",
             st.number_input,
-            _("Guesses shown"),
             shown=len(filled.blanks[0].guesses),
             min_value=1,
             max_value=MOST_TOP,
             width=150,
-            help=_("How many of the likeliest pieces are listed, here and above"),
         )
         columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="masked_table")
@@ -172,17 +170,7 @@ def _table(filled: Filled) -> None:
 
 def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
     """Draw the field for the reader's words, and their scores in the place of the hidden word."""
-    bound_widget(
-        MaskedWordsOptions,
-        "ask",
-        st.text_input,
-        _("How likely are these words?"),
-        placeholder="he, it, dog",
-        help=_(
-            "Words to be tried in this place, with commas between them; at most 12. Each takes the place of all of "
-            "the hidden word."
-        ),
-    )
+    bound_widget(MaskedWordsOptions, "ask", st.text_input, placeholder="he, it, dog")
     words = tuple(word for word in get_params(MaskedWordsOptions).ask.split(",") if word.strip())
     if not words:
         return

@@ -71,13 +71,7 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too."))
-        bound_widget(
-            MaskedWordsOptions,
-            "pieces",
-            st.checkbox,
-            _("Hide pieces, not words"),
-            help=_("A rare word is several pieces of the vocabulary. Off: a click hides all of a word's pieces."),
-        )
+        bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
 
 
 def _groups(row: TokenRow, pieces: bool) -> list[list[int]]:
@@ -142,11 +136,9 @@ def pick_blank(filled: Filled) -> int:
             MaskedWordsOptions,
             "blank",
             st.selectbox,
-            _("Blank"),
-            list(range(len(filled.blanks))),
+            options=list(range(len(filled.blanks))),
             shown=blank,
             format_func=lambda at: _("{blank} of {blanks}", blank=at + 1, blanks=len(filled.blanks)),
             width=130,
-            help=_("Which of the blanks the figures below are about, counted from the left"),
         )
     return blank

@@ -110,14 +110,10 @@ def _pick_piece(filled: Filled, at: int) -> int:
         MaskedWordsOptions,
         "piece",
         st.selectbox,
-        _("Explain the probability of"),
-        list(known),
+        options=list(known),
         shown=shown,
-        format_func=lambda token: LazyMessage(
-            "{piece}", piece=known[token]
-        ),  # never translated, even if the token is also a message of the app
+        format_func=lambda token: LazyMessage("{piece}", piece=known[token]),
         width=260,
-        help=_("One of the likeliest pieces of this blank, or what stood there"),
     )
     return shown
 

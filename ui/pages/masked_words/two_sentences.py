@@ -29,12 +29,10 @@ def two_sentences(who: PageModel) -> None:
     options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
     hint = _("With {mask} where one of the two words is to stand", mask=TYPED)
-    bound_widget(MaskedWordsOptions, "first", left.text_input, _("One sentence"), help=hint)
-    bound_widget(MaskedWordsOptions, "second", right.text_input, _("The other sentence"), help=hint)
-    bound_widget(MaskedWordsOptions, "one", left.text_input, _("One word"), help=_("A word for the blank"))
-    bound_widget(
-        MaskedWordsOptions, "other", right.text_input, _("The other word"), help=_("Another word for the same blank")
-    )
+    bound_widget(MaskedWordsOptions, "first", left.text_input, help=hint)
+    bound_widget(MaskedWordsOptions, "second", right.text_input, help=hint)
+    bound_widget(MaskedWordsOptions, "one", left.text_input)
+    bound_widget(MaskedWordsOptions, "other", right.text_input)
     sentences = (options.first, options.second)
     words = (options.one.strip(), options.other.strip())
     if not all(words) or words[0] == words[1]:

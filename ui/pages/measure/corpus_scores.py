@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _
 from inference import UserError
 from probing.corpus import AnnotatedCorpus
 from probing.results import RelationRow, correct_together, held_out_best, of_relation
@@ -18,8 +18,6 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import finished_state, may_begin, run_scoring
 from ui.state.view_state import ViewState
-
-CONTROL = gettext_lazy("Also scores the same architecture with weights that were never trained. Takes as long again.")
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def load_scores(
     choice: ViewState, options: MeasureOptions, corpus: AnnotatedCorpus, split: AnnotatedCorpus | None
 ) -> CorpusScores | None:
     """Score the corpus until the reader stops; return None if there are no scores."""
-    bound_widget(MeasureOptions, "control", st.checkbox, _("Random weights beside it"), help=translate(CONTROL))
+    bound_widget(MeasureOptions, "control", st.checkbox)
     total = len(corpus.items) + (len(split.items) if split else 0)
     plan = ScoringRun(corpus, choice.model, choice.revision or None)
     if not may_begin(plan.key, total, _("Score {texts:,} texts", texts=total)):

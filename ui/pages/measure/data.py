@@ -6,14 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy
 from inference import UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
 from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
-from ui.pages.measure.options import BRINGS, MeasureOptions
+from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 
 FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
@@ -22,7 +22,6 @@ SUFFIXES = {
     "gap": ["tsv", "txt"],
     "csv": TABLES,
 }
-MARKED = gettext_lazy("What was marked by hand: which word depends on which, or what a pronoun means")
 ABOUT = {
     "grammar": gettext_lazy(
         "60 short sentences, written for this app, with every word's head and relation as in Universal"
@@ -50,21 +49,11 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
     Return None if there are no data yet.
     """
     left, right = st.columns([3, 2])
-    bound_widget(
-        MeasureOptions,
-        "data",
-        left.segmented_control,
-        _("Annotated sentences"),
-        list(BRINGS),
-        format_func=BRINGS.get,
-        required=True,
-        help=translate(MARKED),
-    )
+    bound_widget(MeasureOptions, "data", left.segmented_control, required=True)
     if options.data in READY:
         show_notice(ABOUT[options.data], role="status")
         return load_ready_set(options.data), None
-    bound_widget(MeasureOptions, "format", right.selectbox, _("The file's form"), list(formats.NAMES),
-            format_func=formats.NAMES.get, help=_("How the file marks its links"))  # fmt: skip
+    bound_widget(MeasureOptions, "format", right.selectbox)
     suffixes = SUFFIXES[options.format]
     uploaded = left.file_uploader(
         _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("The file stays on this machine")

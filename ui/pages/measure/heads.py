@@ -53,8 +53,6 @@ CANDIDATES = gettext_lazy(
     " best on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
-LEAST = gettext_lazy("Relations with fewer links in the part that is reported are left out: their figures say little.")
-SHOWN = gettext_lazy("What the sentences and the maps speak of. A click on a line of the table picks it too.")
 
 
 def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
@@ -73,8 +71,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     Return the best head of the selected relation, or None if no relation has enough links.
     """
     left, right = st.columns([1, 4])
-    bound_widget(MeasureOptions, "least", left.number_input, _("Fewest links"), min_value=1, max_value=100_000, step=5,
-            help=translate(LEAST))  # fmt: skip
+    bound_widget(MeasureOptions, "least", left.number_input, min_value=1, max_value=100_000, step=5)
     best = relations(found, options)
     names = list(best)
     if not names:
@@ -84,14 +81,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         return None
     relation = options.relation if options.relation in names else names[0]
     bound_widget(
-        MeasureOptions,
-        "relation",
-        right.selectbox,
-        _("Relation"),
-        names,
-        shown=relation,
-        format_func=describe_relation,
-        help=translate(SHOWN),
+        MeasureOptions, "relation", right.selectbox, options=names, shown=relation, format_func=describe_relation
     )
     show_notice(summary(found, best[relation], len(best)), role="status")
     scores = [_score(found, row) for row in best.values()]

@@ -37,15 +37,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         ways["in"] = found.corpus.directions[1]
     way = way_of(options, found.corpus)
     bound_widget(
-        MeasureOptions,
-        "way",
-        st.segmented_control,
-        _("Direction"),
-        list(ways),
-        format_func=ways.get,
-        shown=way,
-        required=True,
-        help=_("Whether a head may find a link by looking from one end or from the other"),
+        MeasureOptions, "way", st.segmented_control, options=list(ways), format_func=ways.get, shown=way, required=True
     )
     shown = _shown_percent(counts, found.corpus, way)
     mine, untrained = found.heads(relation), found.untrained_rows(relation)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from attention.view import GROUPS
 from ui.state.params import AnsweringOptions
+from viz.options import option
 
 
 @dataclass(frozen=True)
 class NextSentenceOptions(AnsweringOptions):
     """Options of the Next sentence page."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}
-
-    looks: str = "a"  # The group of query tokens.
-    at: str = "b"  # The group of key tokens.
+    looks: str = option("a", choices=GROUPS)  # The group of query tokens.
+    at: str = option("b", choices=GROUPS)  # The group of key tokens.

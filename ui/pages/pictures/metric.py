@@ -17,7 +17,7 @@ from inference.tasks.labels import log_probabilities
 from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureTexts, PictureVector
 from ui.ablation import measure_changes
 from ui.input.controls import bound_widget
-from ui.pages.pictures.options import WATCHES, PicturesOptions
+from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.prediction import lines_of
 from ui.pages.pictures.reading import of_picture
 from ui.run.services import get_backend
@@ -80,12 +80,10 @@ def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> Pictu
     both = get_backend().loaded(model, options.revision or None).reads == BOTH
     names = ("vector", "text") if both else ("vector", "class")
     watched = options.watch if options.watch in names else "vector"
-    bound_widget(PicturesOptions, "watch", st.segmented_control, _("What is watched"), list(names), shown=watched,
-            format_func=WATCHES.get, required=True)  # fmt: skip
+    bound_widget(PicturesOptions, "watch", st.segmented_control, options=list(names), shown=watched, required=True)
     asked = of_picture(options, picture, model)
     if watched == "text":
-        bound_widget(PicturesOptions, "texts", st.text_area, _("Texts, one a line"), height=100,
-                help=_("The one that fits best is watched."))  # fmt: skip
+        bound_widget(PicturesOptions, "texts", st.text_area, height=100, help=_("The one that fits best is watched."))
         lines = lines_of(options)
         return _likeliest_metric(PictureTexts(**asked, texts=lines)) if lines else None
     return _likeliest_metric(PictureLabels(**asked)) if watched == "class" else PictureMetric(PictureVector(**asked))

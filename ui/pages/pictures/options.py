@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from attention.patch_roles import PATCH_ROLES
 from i18n import gettext_lazy
 from viz.components.picture.content import FACINGS, KINDS
+from viz.options import option
 
 SHOWS = {
     "picture": gettext_lazy("On the picture"),
@@ -44,47 +44,50 @@ ELSEWHERE: Mapping[str, Any] = {
     "one": "",
     "other": "",
 }
+ROLE_NAMES = {
+    "itself": gettext_lazy("itself"),
+    "left": gettext_lazy("the patch to the left"),
+    "right": gettext_lazy("the patch to the right"),
+    "up": gettext_lazy("the patch above"),
+    "down": gettext_lazy("the patch below"),
+    "neighbours": gettext_lazy("the eight patches around it"),
+    "row": gettext_lazy("others of its row"),
+    "column": gettext_lazy("others of its column"),
+    "alone": gettext_lazy("tokens without a patch"),
+    "broad": gettext_lazy("everything, about evenly"),
+}
 
 
 @dataclass(frozen=True)
 class PicturesOptions:
     """Options of the Pictures page."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "show": tuple(SHOWS),
-        "facing": FACINGS,
-        "by": KINDS,
-        "watch": tuple(WATCHES),
-        "role": PATCH_ROLES,
-        "beside": tuple(BESIDES),
-    }
     # The shared view state uses some of these names for texts; others are unclear in an address.
-    KEYS: ClassVar[Mapping[str, str]] = {
-        "one": "region_a",
-        "other": "region_b",
-        "layer": "of_layer",
-        "head": "of_head",
-        "facing": "look",
-        "by": "shown",
-        "revision": "commit",
-    }
-
     vision: str = ""  # The model; "" for the recorded sample, or for the first available model.
-    revision: str = ""
+    revision: str = option("", name="commit")
     given: str = ""  # The first digits of the key of an uploaded picture; "" for the sample.
-    side: int = 0
-    show: str = "picture"
-    layer: int | None = None
-    head: int | None = None
+    side: int = option(
+        0,
+        label=gettext_lazy("Read"),
+        help=gettext_lazy(
+            "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
+        ),
+    )
+    show: str = option("picture", label=gettext_lazy("How"), choices=SHOWS)
+    layer: int | None = option(None, name="of_layer")
+    head: int | None = option(None, name="of_head")
     token: int | None = None
-    facing: str = "out"
-    by: str = "head"
-    texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # The texts for CLIP-like models.
+    facing: str = option("out", choices=FACINGS, name="look")
+    by: str = option("head", choices=KINDS, name="shown")
+    # The texts for CLIP-like models.
+    texts: str = option(
+        "a photo of a cat\na photo of a dog\na photo of a house", label=gettext_lazy("Texts, one a line")
+    )
     edits: str = ""  # "" ablates the selected head, "-" nothing.
     looks: int | None = None  # The query token of an edge that is being masked.
-    watch: str = "vector"
-    one: str = ""  # The query region, packed by attention/patch_roles.py.
-    other: str = ""
-    role: str = "neighbours"
-    beside: str = "mirrored"
+    watch: str = option("vector", label=gettext_lazy("What is watched"), choices=WATCHES)
+    one: str = option("", name="region_a")  # The query region, packed by attention/patch_roles.py.
+    other: str = option("", name="region_b")
+    role: str = option("neighbours", label=gettext_lazy("Where patches look"), choices=ROLE_NAMES)
+    beside: str = option("mirrored", label=gettext_lazy("Beside it"), choices=BESIDES)
     other_vision: str = ""  # The second model; "" for the next available model.

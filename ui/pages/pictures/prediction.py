@@ -52,8 +52,13 @@ def draw_prediction(options: PicturesOptions, picture: Picture, model: str) -> N
 
 def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
     """Draw the scores of the typed texts for the picture, and the attribution of the best text."""
-    bound_widget(PicturesOptions, "texts", st.text_area, _("Texts, one a line"), height=120,
-            help=_("The model says how well each of them fits the picture."))  # fmt: skip
+    bound_widget(
+        PicturesOptions,
+        "texts",
+        st.text_area,
+        height=120,
+        help=_("The model says how well each of them fits the picture."),
+    )
     lines = lines_of(options)
     if not lines:
         return

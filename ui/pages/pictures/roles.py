@@ -8,10 +8,10 @@ import streamlit as st
 from attention.head_names import head_label
 from attention.patch_roles import PATCH_ROLES, PatchEvidence, observe_patches
 from attention.record import Unavailable
-from i18n import _, error_message, gettext_lazy, translate
+from i18n import _, error_message, translate
 from ui.input.controls import bound_widget
 from ui.pages.pictures.drawing import selection_of
-from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.options import ROLE_NAMES, PicturesOptions
 from ui.pages.pictures.shown_picture import ShownPicture
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
@@ -21,18 +21,6 @@ from ui.state.params import set_params
 from viz.components.picture.content import part_of
 from viz.figures.head_maps import head_map, picked_head
 
-WORDS = {
-    "itself": gettext_lazy("itself"),
-    "left": gettext_lazy("the patch to the left"),
-    "right": gettext_lazy("the patch to the right"),
-    "up": gettext_lazy("the patch above"),
-    "down": gettext_lazy("the patch below"),
-    "neighbours": gettext_lazy("the eight patches around it"),
-    "row": gettext_lazy("others of its row"),
-    "column": gettext_lazy("others of its column"),
-    "alone": gettext_lazy("tokens without a patch"),
-    "broad": gettext_lazy("everything, about evenly"),
-}
 MOST_NAMED = 12  # The list names at most so many heads of a role.
 
 
@@ -43,9 +31,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     except Unavailable as reason:
         show_notice(error_message(reason), role="status")
         return
-    bound_widget(
-        PicturesOptions, "role", st.selectbox, _("Where patches look"), list(PATCH_ROLES), format_func=WORDS.get
-    )
+    bound_widget(PicturesOptions, "role", st.selectbox)
     look = selection_of(options, shown.trace)
     share = found.shares[options.role]
     known = np.isfinite(share)
@@ -54,7 +40,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
         return
     left, right = st.container(key="stacks").columns(2)
     with left:
-        title = _("Look at: {what}", what=translate(WORDS[options.role]))
+        title = _("Look at: {what}", what=translate(ROLE_NAMES[options.role]))
         unit = _("entropy over that of even attention") if options.role == "broad" else _("share of attention")
         chart = head_map(share.astype(np.float32), theme(), title, unit, limit=1.0, selected=(look.layer, look.head))
         draw_chart(chart, "picture_roles", on_click=_on_click)
@@ -85,7 +71,7 @@ def _draw_named_heads(found: PatchEvidence) -> None:
         mine = [head_label(layer, head) for (layer, head), name in names.items() if name == role]
         if mine:
             shown = format_comma_list(mine[:MOST_NAMED]) + (" …" if len(mine) > MOST_NAMED else "")
-            lines.append(_("- {what} ({many}): {heads}", what=translate(WORDS[role]), many=len(mine), heads=shown))
+            lines.append(_("- {what} ({many}): {heads}", what=translate(ROLE_NAMES[role]), many=len(mine), heads=shown))
     rest = sum(not name for name in names.values())
     lines.append(_("- none of these: {many} of {all} heads", many=rest, all=len(names)))
     st.markdown("\n".join(lines))

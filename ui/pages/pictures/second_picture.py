@@ -19,7 +19,7 @@ from inference.tasks.picture_outputs import PictureVector
 from ui.input.controls import bound_widget
 from ui.pages.pictures.drawing import draw_picture, selection_of
 from ui.pages.pictures.models import pick_other, say_needs_model
-from ui.pages.pictures.options import BESIDES, PicturesOptions
+from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.reading import of_picture, read_picture
 from ui.pages.pictures.shown_picture import ShownPicture
 from ui.pages.pictures.upload import OTHER
@@ -37,15 +37,7 @@ def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
     if not shown.model or picture is None:
         say_needs_model(_("A recording stands alone; pick a model above to compare."))
         return
-    bound_widget(
-        PicturesOptions,
-        "beside",
-        st.segmented_control,
-        _("Beside it"),
-        list(BESIDES),
-        format_func=BESIDES.get,
-        required=True,
-    )
+    bound_widget(PicturesOptions, "beside", st.segmented_control, required=True)
     if options.beside == "model":
         model = pick_other(options, shown.model)
         other, title = picture, shown.title

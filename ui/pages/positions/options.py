@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from i18n import gettext_lazy
 from ui.state.params import drop_place
+from viz.options import option
 
 SHOWS = {
     "test": gettext_lazy("Order test"),
@@ -21,17 +21,37 @@ LONGEST = 512  # The maximum number of positions, or the maximum distance in tok
 class PositionsOptions:
     """Options of the Positions page; None stands for a default that fits the model."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
-    OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), drop_place)
-
-    show: str = "test"
-    mix: str = "shuffle"  # The kind of permutation.
+    show: str = option(
+        "test",
+        label=gettext_lazy("What to look at"),
+        help=gettext_lazy("Four ways to see how a model tells word order"),
+        choices=SHOWS,
+    )
+    # The kind of permutation.
+    mix: str = option(
+        "shuffle",
+        label=gettext_lazy("What happens to the words"),
+        help=gettext_lazy("The pieces of a word move together; special tokens stay where they are"),
+        choices={"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")},
+    )
     seed: int = 1  # The seed of the shuffle.
-    first: int | None = None  # The indices of the swapped words.
-    second: int | None = None
+    # The indices of the swapped words.
+    first: int | None = option(
+        None,
+        label=gettext_lazy("This word"),
+        help=gettext_lazy("It changes places with the other one"),
+        of_text=drop_place,
+    )
+    second: int | None = option(
+        None, label=gettext_lazy("and that one"), help=gettext_lazy("A word of the same text"), of_text=drop_place
+    )
     length: int = 64  # The number of positions.
-    size: int | None = None  # The dimension of the sinusoidal vectors.
-    shift: int = 5  # The shift k of the matrix M_k.
+    # The dimension of the sinusoidal vectors.
+    size: int | None = option(
+        None, label=gettext_lazy("Dimensions d"), help=gettext_lazy("Numbers in a sinusoidal vector, an even count")
+    )
+    # The shift k of the matrix M_k.
+    shift: int = option(5, label=gettext_lazy("Shift k"), help=gettext_lazy("How many positions further on"))
     curves: str = ""  # The dimensions drawn as curves, such as "0-1-20".
 
 

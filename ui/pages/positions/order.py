@@ -27,7 +27,6 @@ from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 
-MIXES = {"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")}
 Head = tuple[int, int]
 
 
@@ -72,16 +71,7 @@ def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]
     Show a notice and return None if the text has no other order.
     """
     left, right, last = columns[:3]
-    bound_widget(
-        PositionsOptions,
-        "mix",
-        left.segmented_control,
-        _("What happens to the words"),
-        list(MIXES),
-        format_func=MIXES.get,
-        required=True,
-        help=_("The pieces of a word move together; special tokens stay where they are"),
-    )
+    bound_widget(PositionsOptions, "mix", left.segmented_control, required=True)
     try:
         if options.mix == "shuffle":
             right.button(
@@ -97,18 +87,8 @@ def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]
         texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
         numbers = range(len(texts))
         name = texts.__getitem__
-        bound_widget(PositionsOptions, "first", right.selectbox, _("This word"), numbers, format_func=name, shown=first,
-                help=_("It changes places with the other one"))  # fmt: skip
-        bound_widget(
-            PositionsOptions,
-            "second",
-            last.selectbox,
-            _("and that one"),
-            numbers,
-            format_func=name,
-            shown=second,
-            help=_("A word of the same text"),
-        )
+        bound_widget(PositionsOptions, "first", right.selectbox, options=numbers, format_func=name, shown=first)
+        bound_widget(PositionsOptions, "second", last.selectbox, options=numbers, format_func=name, shown=second)
         return swap_words(row, first, second)
     except ValueError as error:
         show_notice(error_message(error))

@@ -8,22 +8,13 @@ from i18n import _, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Positions, PositionTable, RotaryAngles
 from ui.input.controls import bound_widget
-from ui.pages.positions.options import SHOWS, PositionsOptions
+from ui.pages.positions.options import PositionsOptions
 from ui.run.notices import show_notice
 
 
 def pick_view() -> None:
     """Draw the control that selects the view of the page."""
-    bound_widget(
-        PositionsOptions,
-        "show",
-        st.segmented_control,
-        _("What to look at"),
-        list(SHOWS),
-        format_func=SHOWS.get,
-        required=True,
-        help=_("Four ways to see how a model tells word order"),
-    )
+    bound_widget(PositionsOptions, "show", st.segmented_control, required=True)
 
 
 def draw_position_scheme(held: Positions) -> str:

@@ -39,8 +39,16 @@ FROM_PAPER = gettext_lazy("No such numbers were found in {model}: these are the 
 
 def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
     """Draw rotary positions, ALiBi and T5's bias by distance; the schemes of the model come first."""
-    bound_widget(PositionsOptions, "length", st.slider, _("Distances up to"), 2, LONGEST, shown=length_of(options),
-         help=_("Tokens between a query and a key"))  # fmt: skip
+    bound_widget(
+        PositionsOptions,
+        "length",
+        st.slider,
+        _("Distances up to"),
+        2,
+        LONGEST,
+        shown=length_of(options),
+        help=_("Tokens between a query and a key"),
+    )
     reach = length_of(options)
     sections: dict[str, tuple[bool, Callable[[], None]]] = {
         "rotary": (bool(held.rotary), lambda: _rotary(held, trace, reach)),

@@ -57,8 +57,15 @@ def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> 
         shown=length_of(options),
         help=_("How many positions are drawn, counted from 0"),
     )
-    bound_widget(PositionsOptions, "size", columns[1].number_input, _("Dimensions d"), 2, WIDEST, step=2,
-         shown=size_of(options, fits), help=_("Numbers in a sinusoidal vector, an even count"))  # fmt: skip
+    bound_widget(
+        PositionsOptions,
+        "size",
+        columns[1].number_input,
+        min_value=2,
+        max_value=WIDEST,
+        step=2,
+        shown=size_of(options, fits),
+    )
     return length_of(options), size_of(options, fits)
 
 
@@ -206,8 +213,7 @@ def shifting(held: Positions, options: PositionsOptions) -> None:
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
     shift = min(options.shift, length - 1)
-    bound_widget(PositionsOptions, "shift", columns[2].number_input, _("Shift k"), 0, length - 1, shown=shift,
-         help=_("How many positions further on"))  # fmt: skip
+    bound_widget(PositionsOptions, "shift", columns[2].number_input, min_value=0, max_value=length - 1, shown=shift)
     for formula in FORMULAS:
         st.latex(formula)
     matrix = shift_matrix(shift, size)

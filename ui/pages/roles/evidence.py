@@ -13,7 +13,7 @@ from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
 from i18n import _, gettext_lazy, ngettext, translate
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.gathering import HeadEvidence
-from ui.pages.roles.options import RolesOptions
+from ui.pages.roles.options import WORDS, RolesOptions
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as of_relations
 from ui.run.notices import show_notice
@@ -24,15 +24,6 @@ from ui.state.view_state import ViewState
 from viz.figures.head_maps import SIGNS, role_map
 
 MAP = "roles_map"
-WORDS: dict[str, str] = {
-    "previous": gettext_lazy("the token before"),
-    "next": gettext_lazy("the token after"),
-    "same": gettext_lazy("itself"),
-    "first": gettext_lazy("the first token"),
-    "separator": gettext_lazy("marks that end or separate texts"),
-    "repeat": gettext_lazy("the same piece elsewhere"),
-    "broad": gettext_lazy("everything, about evenly"),
-}
 SHORT: dict[str, str] = {
     "previous": gettext_lazy("token before"),
     "next": gettext_lazy("token after"),
@@ -41,12 +32,6 @@ SHORT: dict[str, str] = {
     "separator": gettext_lazy("separators"),
     "repeat": gettext_lazy("repeats"),
     "broad": gettext_lazy("broad"),
-}
-FILTERS: dict[str, str] = {
-    "": gettext_lazy("All"),
-    "relation": gettext_lazy("That find a relation"),
-    "none": gettext_lazy("Without any role or relation"),
-    **{role: gettext_lazy("That look at {what}", what=what) for role, what in WORDS.items()},
 }
 
 
@@ -195,8 +180,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
 
 def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
     """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
-    bound_widget(RolesOptions, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
-            format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
+    bound_widget(RolesOptions, "only", st.selectbox)
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
     columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
     every = [_row(known, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]

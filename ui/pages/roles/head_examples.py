@@ -7,24 +7,18 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attention.roles import ROLES
-from i18n import _, gettext_lazy, translate
+from i18n import _, translate
 from probing.corpus import UNCOUNTED
 from probing.formats import load_ready_set
 from probing.results import FEWEST, Head, RelationRow, rule
 from probing.score import RelationCounts
 from ui.input.controls import bound_widget
-from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.gathering import HeadEvidence
-from ui.pages.roles.options import RolesOptions
+from ui.pages.roles.options import WORDS, RolesOptions
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.role_sentences import role_sentences
 from ui.show.scored_links import TITLE, LinkScore, describe_relation, scored_links
 from ui.state.view_state import ViewState
-
-LISTED = gettext_lazy(
-    "What the head is scored for: where it looks, or a relation. At first what it is named after. A click on the map"
-    " picks the head."
-)
 
 
 def draw_examples(
@@ -36,16 +30,7 @@ def draw_examples(
     scores = [*ROLES, *sets]
     shown = options.relation if options.relation in scores else default_evidence(head, roles, relations)
     st.subheader(translate(TITLE))
-    bound_widget(
-        RolesOptions,
-        "relation",
-        st.selectbox,
-        _("What is scored"),
-        scores,
-        shown=shown,
-        format_func=_in_words,
-        help=translate(LISTED),
-    )
+    bound_widget(RolesOptions, "relation", st.selectbox, options=scores, shown=shown, format_func=_in_words)
     if shown in ROLES:
         role_sentences(known, shown, head, options, choice)
     else:

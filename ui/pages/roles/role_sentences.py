@@ -12,9 +12,8 @@ from attention.trace import Trace
 from i18n import _, ngettext
 from inference import UserError
 from probing.results import Head
-from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.gathering import HeadEvidence, part_of, traces
-from ui.pages.roles.options import RolesOptions
+from ui.pages.roles.options import WORDS, RolesOptions
 from ui.run.notices import show_error, show_notice
 from ui.show.microscope import explore_link
 from ui.show.scored_links import paginate

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.head_names import head_label
 from attention.vectors import flat, groups
-from i18n import _, gettext_lazy, translate
+from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import SHORT
 from ui.pages.roles.gathering import HeadEvidence
@@ -22,7 +22,6 @@ from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, similarity_map
 
 KEY = "roles_likeness"
-GROUPS = gettext_lazy("How many groups the heads are put into, the most alike together (Ward's method)")
 Place = tuple[int, int]  # (layer, head)
 
 
@@ -33,9 +32,7 @@ def draw_similarity(
     distances = known.likeness.distances()
     most = min(len(SHAPES), len(distances))
     count = max(1, min(options.groups, most))
-    bound_widget(
-        RolesOptions, "groups", st.number_input, _("Groups"), 1, most, shown=count, width=160, help=translate(GROUPS)
-    )
+    bound_widget(RolesOptions, "groups", st.number_input, min_value=1, max_value=most, shown=count, width=160)
     points, kept = flat(distances)
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]

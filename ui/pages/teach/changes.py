@@ -18,7 +18,7 @@ from ui.pages.teach.changes_files import change_provenance, heads_csv
 from ui.pages.teach.changes_head import draw_head, on_head_click
 from ui.pages.teach.changes_results import HeadChanges, load_changes
 from ui.pages.teach.changes_snapshots import draw_snapshots
-from ui.pages.teach.options import ROWS, TeachOptions
+from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
@@ -41,19 +41,7 @@ def draw_changes(look: JobStatus) -> None:
     if why := fine_tuning_changes.failure_reason(folder):
         show_notice(why, role="status")
         return
-    bound_widget(
-        TeachOptions,
-        "rows",
-        st.segmented_control,
-        _("Rows of the maps"),
-        list(ROWS),
-        format_func=ROWS.get,
-        required=True,
-        help=_(
-            "All rows of a head's map, or only where the label is read: at [CLS] and its like for the class of a text,"
-            " at the words that are tagged for tags"
-        ),
-    )
+    bound_widget(TeachOptions, "rows", st.segmented_control, required=True)
     options = get_params(TeachOptions)
     found = load_changes(folder, options.rows)
     if found is None:

@@ -55,16 +55,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     The computation is optional because it needs many forward passes.
     """
     st.subheader(_("Is it used?"))
-    bound_widget(
-        TeachOptions,
-        "removed",
-        st.toggle,
-        _("Remove each head in turn"),
-        help=_(
-            "Reads some of the sentences once without each head of the taught model: what has changed need not be what"
-            " its answer rests on"
-        ),
-    )
+    bound_widget(TeachOptions, "removed", st.toggle)
     if not get_params(TeachOptions).removed:
         return
     try:

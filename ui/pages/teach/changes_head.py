@@ -30,10 +30,13 @@ def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> Non
     shown = facts.shown_sentences
     at = min(max(get_params(TeachOptions).example, 1), len(shown))
     bound_widget(
-        TeachOptions, "example", st.selectbox, _("Sentence"), range(1, len(shown) + 1), shown=at,
+        TeachOptions,
+        "example",
+        st.selectbox,
+        options=range(1, len(shown) + 1),
+        shown=at,
         format_func=lambda number: f"{truncate(facts.sentences[shown[number - 1]].text, LONGEST)}",
-        help=_("Test rows that no train row has the text of"),
-    )  # fmt: skip
+    )
     seen = facts.sentences[shown[at - 1]]
     draw_matrices(
         head_matrices(found, head, shown[at - 1]),

@@ -34,11 +34,9 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
             TeachOptions,
             "frame",
             st.select_slider,
-            _("Step of the training"),
-            range(1, len(steps) + 1),
+            options=range(1, len(steps) + 1),
             shown=frame + 1,
             format_func=lambda number: f"{steps[number - 1]:,}",
-            help=_("The evaluations on the way; the maps are those that the model had then"),
         )
     values, name = film.bits[found.rows], head_name(*head)
     left, right = st.columns(2)

@@ -25,7 +25,6 @@ CHECKED = "teach_checked"
 HEIGHT = 285  # In pixels: seven rows of a table.
 SHOWN = 14  # The number of rows in the preview.
 NARROW = 52  # In pixels: the width of a column of numbers, so that all columns fit on a phone.
-HELP = gettext_lazy("Sets that come with the app, each with its licence and its source, or files of your own")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +47,7 @@ def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
     Return the chosen data; None until files are uploaded and parsed.
     """
     titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Your own files")}
-    bound_widget(
-        TeachOptions,
-        "data",
-        place.selectbox,
-        _("What is to be learned"),
-        list(titles),
-        format_func=titles.get,
-        help=translate(HELP),
-    )
+    bound_widget(TeachOptions, "data", place.selectbox, options=list(titles), format_func=titles.get)
     if options.data != OWN:
         return _load_card(options.data)
     brought = own_files(options)

@@ -21,7 +21,6 @@ from ui.run.notices import show_notice
 from ui.state.params import get_params
 
 BROUGHT, READ = "teach_brought", "teach_read"
-KINDS = {"classify": gettext_lazy("A class for each text"), "tag": gettext_lazy("A tag for each word")}
 WANTED = {
     "classify": gettext_lazy(
         "Bring a CSV, TSV, JSON Lines or Parquet file with a text and a label in each row. Numbers as labels are"
@@ -75,8 +74,7 @@ class OwnData:
 def own_files(options: TeachOptions) -> OwnData | None:
     """Draw the controls for files and columns; return the parsed files, or None until they can be parsed."""
     kind = options.kind
-    bound_widget(TeachOptions, "kind", st.segmented_control, _("What is labelled"), list(KINDS), format_func=KINDS.get,
-            required=True, help=_("Texts are told by their class, or words in them are found and named"))  # fmt: skip
+    bound_widget(TeachOptions, "kind", st.segmented_control, required=True)
     _draw_uploader("train")
     columns = st.columns(2)
     with st.expander(_("Further files")):

@@ -22,9 +22,6 @@ from viz.figures.vectors import picked_pair
 
 MOST = 60  # The maximum number of labels in the figure.
 UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
-SHOWN = gettext_lazy(
-    "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
-)
 
 
 def draw_confusion(results: EvaluationResults, model: str) -> None:
@@ -40,14 +37,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         most = min(MOST, len(kept))
         shown = max(2, min(options.classes, most))
         bound_widget(
-            TeachOptions,
-            "classes",
-            st.columns([1, 2])[0].number_input,
-            _("Labels in the figure"),
-            2,
-            most,
-            shown=shown,
-            help=translate(SHOWN),
+            TeachOptions, "classes", st.columns([1, 2])[0].number_input, min_value=2, max_value=most, shown=shown
         )
         kept = most_mistaken(counts, shown)
     others = len(found.labels) - len(kept)

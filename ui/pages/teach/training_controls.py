@@ -30,7 +30,6 @@ MINUTES = gettext_lazy(
     "Of training at most; it ends earlier where the passes over the rows that are set below are done"
 )
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
-FOUND = gettext_lazy("found from the model and the task")
 NUMBERS = {
     "epochs": (
         gettext_lazy("Passes over the rows"),
@@ -46,9 +45,6 @@ NUMBERS = {
         gettext_lazy("Of the division of a file, of the new head's first numbers, and of the order of the rows"),
     ),
 }
-RATE = gettext_lazy(
-    "The largest step that the weights take; it is reached after 6 % of the steps and falls to 0 at the last"
-)
 
 
 def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
@@ -63,8 +59,7 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
             _number(name, numbers, place, *NUMBERS[name])
-        bound_widget(TeachOptions, "rate", columns[4].selectbox, _("Rate"), list(TeachOptions.CHOICES["rate"]),
-                format_func=lambda rate: rate or FOUND, help=translate(RATE))  # fmt: skip
+        bound_widget(TeachOptions, "rate", columns[4].selectbox)
     rate = float(options.rate) if options.rate else None
     minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
     return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)

@@ -79,14 +79,7 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
         return None
     shown = options.beside if options.beside in found else first_other(choice, steps, found) or next(iter(found))
     bound_widget(
-        TokensOptions,
-        "beside",
-        st.columns(2)[1].selectbox,
-        _("Compare with the tokenizer of"),
-        list(found),
-        shown=shown,
-        format_func=found.get,
-        help=_("Models whose files are on this machine"),
+        TokensOptions, "beside", st.columns(2)[1].selectbox, options=list(found), shown=shown, format_func=found.get
     )
     return shown
 

@@ -45,13 +45,7 @@ def beam_tree(translation: Translation) -> None:
             " far: 0 would be certain, 0.7 less is half as likely."
         )
     )
-    bound_widget(
-        TranslateOptions,
-        "dropped",
-        st.checkbox,
-        _("Show what was dropped"),
-        help=_("The continuations that a step looked at and did not keep"),
-    )
+    bound_widget(TranslateOptions, "dropped", st.checkbox)
     _table(search)
 
 

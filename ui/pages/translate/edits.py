@@ -16,7 +16,7 @@ from i18n import _, gettext_lazy, ngettext
 from ui.ablation import Head, describe_edit, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
 from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import CLICKS, SCOPES, SIDES, TranslateOptions
+from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.target_strip import cells_of
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
@@ -26,7 +26,6 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
 STRIP = "translate_cut"
-PART_NAMES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder"), "cross": gettext_lazy("Cross")}
 PARTS = {
     "encoder": gettext_lazy("encoder"),
     "decoder": gettext_lazy("decoder"),
@@ -54,38 +53,11 @@ def pick_clicks(options: TranslateOptions) -> None:
             TranslateOptions,
             "side",
             st.segmented_control,
-            _("Heads of"),
-            list(SIDES),
-            format_func=PART_NAMES.get,
             required=True,
-            help=_(
-                "The encoder reads the source, the decoder looks back at what is written, and across at the source."
-            ),
         )
-        bound_widget(
-            TranslateOptions,
-            "clicking",
-            st.segmented_control,
-            _("What a click does"),
-            list(CLICKS),
-            format_func=CLICKS.get,
-            required=True,
-            help=_(
-                "Heads are clicked on the map below. For a look that is cut, click a word of the translation above,"
-                " then the source word that it must no longer see."
-            ),
-        )
+        bound_widget(TranslateOptions, "clicking", st.segmented_control, required=True)
         if options.clicking == "cut":
-            bound_widget(
-                TranslateOptions,
-                "scope",
-                st.selectbox,
-                _("Cut"),
-                list(SCOPES),
-                format_func=SCOPES.get,
-                width=190,
-                help=_("The cross head that is chosen, all cross heads of its layer, or every cross head"),
-            )
+            bound_widget(TranslateOptions, "scope", st.selectbox, width=190)
 
 
 def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:

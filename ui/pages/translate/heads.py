@@ -71,16 +71,10 @@ def pick_head(head: CrossHead, options: TranslateOptions) -> None:
         TranslateOptions,
         "cross",
         st.selectbox,
-        _("Cross head"),
-        list(labels),
+        options=list(labels),
         shown=options.cross if options.cross in labels else "",
         format_func=labels.get,
         width=150,
-        help=_(
-            "Layer and head of the decoder's attention across to the source. “Found” is the one that best picks the"
-            " source words one by one in this very sentence: each source token's largest weight over all steps,"
-            " averaged. Or the mean over every cross head."
-        ),
     )
 
 

@@ -193,12 +193,10 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
             TranslateOptions,
             "top",
             st.number_input,
-            _("Candidates shown"),
             shown=max(1, min(get_params(TranslateOptions).top, MOST_TOP)),
             min_value=1,
             max_value=MOST_TOP,
             width=170,
-            help=_("How many of the likeliest tokens are listed, here and above"),
         )
         columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="translate_step_table")

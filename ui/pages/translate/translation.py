@@ -15,7 +15,7 @@ from inference import TraceRequest
 from inference.tasks.decoding import Beam, BeamStep, DecodingStep, NextTarget
 from inference.text.encoding import check_text
 from ui.input.controls import bound_widget
-from ui.pages.translate.options import SHOWS, WAYS, TranslateOptions
+from ui.pages.translate.options import TranslateOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.state.view_state import ViewState
@@ -115,45 +115,18 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
     """Draw the decoding controls in ``row`` and return the method; note if a typed translation is unused."""
     way = decoding_of(choice, options)
     with row:
-        bound_widget(
-            TranslateOptions,
-            "way",
-            st.segmented_control,
-            _("The translation is"),
-            list(WAYS),
-            shown=way,
-            format_func=WAYS.get,
-            required=True,
-            help=_(
-                "Greedy: the likeliest token at each step. Beam search: several ways are followed at once. Your own:"
-                " what you typed under “Translation”, read as if the model had written it."
-            ),
-        )
+        bound_widget(TranslateOptions, "way", st.segmented_control, shown=way, required=True)
         if way == "beam" or options.show == "beams":
             bound_widget(
                 TranslateOptions,
                 "width",
                 st.number_input,
-                _("Beams"),
                 shown=width_of(options),
                 min_value=2,
                 max_value=MOST_WIDTH,
                 width=110,
-                help=_("How many ways are followed at once"),
             )
-        bound_widget(
-            TranslateOptions,
-            "show",
-            st.segmented_control,
-            _("Look at"),
-            list(SHOWS),
-            format_func=SHOWS.get,
-            required=True,
-            help=_(
-                "The alignment matrix, the decoding step by step, the beams as a tree, every head of every part,"
-                " experiments, and heads scored on hand-aligned sentences"
-            ),
-        )
+        bound_widget(TranslateOptions, "show", st.segmented_control, required=True)
     if way != "own" and choice.target.strip():
         show_notice(_("The translation that is typed above is not read here; choose “Your own” for it."), "status")
     return way

@@ -151,16 +151,7 @@ def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) ->
         + (_(" Click a row to choose its step.") if clickable else _(" A word above, clicked, chooses its step."))
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        bound_widget(
-            TranslateOptions,
-            "late",
-            st.toggle,
-            _("Read one step later"),
-            help=_(
-                "Reads each row where the word itself stands in the decoder. To compare: there it is already written,"
-                " and the decoder looks for the next one."
-            ),
-        )
+        bound_widget(TranslateOptions, "late", st.toggle)
         rows = [
             (row, translation.cell_label(target), column, source.text, float(found.weights[row, column]))
             for row, target in enumerate(found.target)

@@ -182,12 +182,10 @@ def pick_share(options: TutorialsOptions) -> None:
         TutorialsOptions,
         "dropped",
         st.slider,
-        _("Dropped, in percent"),
         shown=min(options.dropped, MOST_DROPPED),
         min_value=0,
         max_value=MOST_DROPPED,
         step=5,
-        help=_("0: dropout is off, as whenever a model is asked. 10 is what BERT was trained with."),
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from i18n import gettext_lazy
+from viz.options import option
 
 THEMES: dict[str, str] = {
     "attention": gettext_lazy("Attention"),
@@ -21,8 +21,16 @@ MOST_DROPPED = 50  # percent
 class TutorialsOptions:
     """Options of the page Tutorials."""
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"theme": tuple(THEMES)}
-
-    theme: str = "attention"
+    theme: str = option(
+        "attention",
+        label=gettext_lazy("Theme"),
+        help=gettext_lazy("Five ways through the app, each in the order in which it is taught"),
+        choices=THEMES,
+    )
     seed: int = 1  # seed of the tokens that are masked in the pair
-    dropped: int = 10  # dropout rate in percent, at the station on dropout
+    # Dropout rate in percent, at the station on dropout.
+    dropped: int = option(
+        10,
+        label=gettext_lazy("Dropped, in percent"),
+        help=gettext_lazy("0: dropout is off, as whenever a model is asked. 10 is what BERT was trained with."),
+    )

@@ -65,15 +65,7 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
         show_notice(_("No word stands in two of these sentences; write one into both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
-    bound_widget(
-        VectorsOptions,
-        "term",
-        st.selectbox,
-        _("Word"),
-        shared,
-        shown=term,
-        help=_("Words that stand in two sentences or more"),
-    )
+    bound_widget(VectorsOptions, "term", st.selectbox, options=shared, shown=term)
     having = [one for one in read if term in {name.casefold() for name in one.names}]
     pairs = {
         _("sentences {one} and {other}", one=one.number, other=other.number): along_levels(

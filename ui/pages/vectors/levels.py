@@ -11,12 +11,6 @@ from ui.input.controls import bound_widget
 from ui.pages.vectors.options import VectorsOptions
 from ui.state.params import set_params
 
-POOLED = {
-    "mean": gettext_lazy("Mean of all tokens"),
-    "words": gettext_lazy("Mean without special tokens"),
-    "first": gettext_lazy("First token ([CLS] in BERT)"),
-    "max": gettext_lazy("Largest value of each channel"),
-}
 MIXED = {
     "last": gettext_lazy("Last layer"),
     "second": gettext_lazy("Second to last layer"),
@@ -73,15 +67,4 @@ def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
 
 def pick_pooling(place: Any) -> None:
     """Draw the control for pooling the tokens of a sentence."""
-    bound_widget(
-        VectorsOptions,
-        "pooling",
-        place.selectbox,
-        _("One vector for a sentence"),
-        list(POOLED),
-        format_func=POOLED.get,
-        help=_(
-            "all-MiniLM-L6-v2 was trained to compare sentences by the mean of all its last layer's tokens "
-            "(sentence-BERT, arXiv:1908.10084). Other models were trained by another of these, or by none."
-        ),
-    )
+    bound_widget(VectorsOptions, "pooling", place.selectbox)

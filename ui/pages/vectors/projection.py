@@ -19,7 +19,6 @@ from ui.show.chart import draw_chart, theme
 from viz.figures.vectors import NAMED, scatter
 
 PATIENCE = 0.4  # seconds to wait before the progress is shown
-WAYS = {"pca": "PCA", "umap": "UMAP"}
 MARKS = gettext_lazy(
     "Each dot is one of the vectors, named where there is room; hover names the others. Near dots are alike as far as "
     "so few axes can tell; the axes themselves mean nothing that has a name."
@@ -85,32 +84,9 @@ def picture(  # noqa: PLR0913  (options of a single figure)
 def _controls(options: VectorsOptions) -> int:
     """Draw the controls for method and axes, and return the number of axes."""
     left, right = st.columns(2)
-    bound_widget(
-        VectorsOptions,
-        "flat",
-        left.segmented_control,
-        _("Made flat by"),
-        list(WAYS),
-        format_func=WAYS.get,
-        required=True,
-        help=_(
-            "PCA keeps the directions in which the vectors differ most, and distances along them. UMAP keeps "
-            "neighbours together and gives up distances."
-        ),
-    )
-    axes = 3 if options.axes == 3 else 2
-    bound_widget(
-        VectorsOptions,
-        "axes",
-        right.segmented_control,
-        _("Axes"),
-        [2, 3],
-        shown=axes,
-        format_func="{}-D".format,
-        required=True,
-        help=_("A 3-D picture can be turned."),
-    )
-    return axes
+    bound_widget(VectorsOptions, "flat", left.segmented_control, required=True)
+    bound_widget(VectorsOptions, "axes", right.segmented_control, required=True)
+    return options.axes
 
 
 def _describe_variance(shares: FloatArray, channels: int) -> str:

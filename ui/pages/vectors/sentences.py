@@ -37,7 +37,6 @@ TYPED = 200  # largest number of sentences for which the run starts by itself
 NEAREST = 10
 PATIENCE = 0.8  # seconds to wait before the progress is shown
 ENDED = {"stopped": gettext_lazy(" (stopped)"), "failed": gettext_lazy(" (failed)"), "done": gettext_lazy(" (done)")}
-BRINGS = {"typed": gettext_lazy("Typed here"), "file": gettext_lazy("From a file")}
 MARKS = gettext_lazy(
     "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
 )
@@ -53,9 +52,6 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
         VectorsOptions,
         "bring",
         st.segmented_control,
-        _("Sentences"),
-        list(BRINGS),
-        format_func=BRINGS.get,
         required=True,
         help=_("Up to {most:,}, one on each line", most=MOST_SENTENCES),
     )
@@ -87,9 +83,7 @@ def _fit(choice: ViewState, options: VectorsOptions) -> str:
 
 
 def _typed_sentences(options: VectorsOptions) -> tuple[str, ...]:
-    bound_widget(
-        VectorsOptions, "lines", st.text_area, _("One sentence a line"), height=220, help=_("Empty lines are left out")
-    )
+    bound_widget(VectorsOptions, "lines", st.text_area, height=220)
     return lines(options.lines)
 
 
@@ -227,9 +221,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
 
 def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
     """Draw the nearest neighbours of a typed sentence by cosine similarity."""
-    bound_widget(
-        VectorsOptions, "like", st.text_input, _("Nearest to"), help=_("Any sentence; it is compared with all of them")
-    )
+    bound_widget(VectorsOptions, "like", st.text_input)
     if not options.like.strip():
         return
     asked = replace(run.asked, texts=(options.like,))

@@ -70,31 +70,12 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     """Draw the controls for a change at ``stage``, and the output before and after it."""
     changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
     kind = options.change if options.change in changes else ""
-    bound_widget(
-        WholePassOptions,
-        "change",
-        st.segmented_control,
-        _("Change and go on"),
-        changes,
-        shown=kind,
-        required=True,
-        format_func=CHANGES.__getitem__,
-        help=_("What is changed at this stage; all that comes after is computed by the model from there"),
-    )
+    bound_widget(WholePassOptions, "change", st.segmented_control, options=changes, shown=kind, required=True)
     if not kind:
         return
     middle, right = st.columns([1, 2], vertical_alignment="bottom")
-    bound_widget(WholePassOptions, "becomes", middle.text_input, _("To"), help=_("A number such as 0, -1.5 or 1e2"))
-    bound_widget(
-        WholePassOptions,
-        "lender",
-        right.text_input,
-        _("Or to what it is in this text"),
-        help=_(
-            "Another text: each word takes what the word that stands beside it there has, as on the page Side by side; "
-            "empty: the number beside"
-        ),
-    )
+    bound_widget(WholePassOptions, "becomes", middle.text_input)
+    bound_widget(WholePassOptions, "lender", right.text_input)
     at = end_row(asked, asked.result.stages[-1].side, found.row)
     try:
         with st.spinner(_("Going on")):

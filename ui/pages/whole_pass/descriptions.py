@@ -126,13 +126,7 @@ def up_to(program: str, stage: Stage) -> str:
 
 def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
     """Draw the PyTorch code of ``stage``, or on request all code from the ids to ``stage``."""
-    bound_widget(
-        WholePassOptions,
-        "whole",
-        st.toggle,
-        _("With all that comes before, to run as it is"),
-        help=_("The lines of PyTorch from the ids to this stage; in a notebook they print its numbers"),
-    )
+    bound_widget(WholePassOptions, "whole", st.toggle)
     reads = ", ".join(f"v{one}" for one in stage.reads)
     few = "\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines))
     code = up_to(asked.result.program, stage) if options.whole else few

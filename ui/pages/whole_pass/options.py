@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from i18n import gettext_lazy
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from ui.state.params import drop_place
+from viz.options import option
 
 ZOOMS = {"stack": gettext_lazy("The stack"), "layer": gettext_lazy("A layer"), "stage": gettext_lazy("A stage")}
 TAUGHT = {"classes": gettext_lazy("Classes"), "tags": gettext_lazy("Tags")}  # heads of fine-tuned models
@@ -40,19 +40,39 @@ class WholePassOptions:
     ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` index the stage's result as drawn.
     """
 
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "zoom": tuple(ZOOMS),
-        "ends": ("", *QUESTIONED),
-        "change": tuple(CHANGES),
-    }
-    OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), drop_place)
-
-    zoom: str = "stack"
-    ends: str = ""  # a key of HEADS; "" selects the first head that the model has
+    zoom: str = option(
+        "stack",
+        label=gettext_lazy("How close"),
+        help=gettext_lazy(
+            "All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer"
+        ),
+        choices=ZOOMS,
+    )
+    ends: str = option("", choices=QUESTIONED)  # a key of HEADS; "" selects the first head that the model has
     stage: int | None = None  # None selects the last stage if it has probabilities, else the first
-    row: int | None = None  # None selects a decoder's last token, a blank, or token 1
-    column: int | None = None  # None selects the largest number of the row
-    change: str = ""  # a key of CHANGES
-    becomes: str = "0"  # the new value as typed
-    lender: str = ""  # the donor text; its values are used instead of ``becomes``
-    whole: bool = False  # the code of a stage includes all code before it
+    row: int | None = option(None, of_text=drop_place)  # None selects a decoder's last token, a blank, or token 1
+    column: int | None = option(None, of_text=drop_place)  # None selects the largest number of the row
+    # A key of CHANGES.
+    change: str = option(
+        "",
+        label=gettext_lazy("Change and go on"),
+        help=gettext_lazy("What is changed at this stage; all that comes after is computed by the model from there"),
+        choices=CHANGES,
+    )
+    # The new value as typed.
+    becomes: str = option("0", label=gettext_lazy("To"), help=gettext_lazy("A number such as 0, -1.5 or 1e2"))
+    # The donor text; its values are used instead of ``becomes``.
+    lender: str = option(
+        "",
+        label=gettext_lazy("Or to what it is in this text"),
+        help=gettext_lazy(
+            "Another text: each word takes what the word that stands beside it there has, as on the page Side by "
+            "side; empty: the number beside"
+        ),
+    )
+    # The code of a stage includes all code before it.
+    whole: bool = option(
+        False,
+        label=gettext_lazy("With all that comes before, to run as it is"),
+        help=gettext_lazy("The lines of PyTorch from the ids to this stage; in a notebook they print its numbers"),
+    )

@@ -11,7 +11,7 @@ from inference.tasks.whole_pass import Stage
 from ui.input.controls import bound_widget
 from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import place, title
-from ui.pages.whole_pass.options import HEADS, ZOOMS, WholePassOptions
+from ui.pages.whole_pass.options import HEADS, WholePassOptions
 from ui.state.params import set_params
 
 
@@ -30,16 +30,7 @@ def head_and_zoom(asked: PassInspector) -> None:
             on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
             help=_("The head that reads the last state; without one, the pass ends with that state"),
         )
-    bound_widget(
-        WholePassOptions,
-        "zoom",
-        closeness.segmented_control,
-        _("How close"),
-        list(ZOOMS),
-        required=True,
-        format_func=ZOOMS.__getitem__,
-        help=_("All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer"),
-    )
+    bound_widget(WholePassOptions, "zoom", closeness.segmented_control, required=True)
 
 
 def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:

@@ -26,7 +26,7 @@ from training.jobs.baseline_runs import (
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import BEYOND, TITLES, WITHIN, WITHOUT
-from ui.pages.why_attention.options import WHEN, WhyAttentionOptions
+from ui.pages.why_attention.options import MOMENTS, WhyAttentionOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
@@ -53,7 +53,6 @@ ASKED = {
         "is the length of the text, whose last answer counts."
     ),
 }
-MOMENTS = dict(zip(WHEN, (gettext_lazy("Before training"), gettext_lazy("After training")), strict=True))
 UNIT = gettext_lazy("share answered rightly")
 
 
@@ -81,21 +80,14 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
             WhyAttentionOptions,
             "task",
             st.segmented_control,
-            _("Task"),
-            list(TASKS),
             format_func=TITLES.get,
             required=True,
-            help=_("What the three networks are trained on"),
         )
         bound_widget(
             WhyAttentionOptions,
             "when",
             st.segmented_control,
-            _("Gradient"),
-            list(WHEN),
-            format_func=MOMENTS.get,
             required=True,
-            help=_("With random numbers, or with those that were learned"),
         )
     st.caption(translate(ASKED[options.task]))
     show_notice(join_sentences(said.accuracy(found, options.task), said.describe_reach(found, options.task)), "status")

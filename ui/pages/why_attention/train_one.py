@@ -11,7 +11,6 @@ from attention.mask import FloatArray
 from i18n import _, translate
 from inference import UserError
 from training.jobs.baseline_runs import (
-    MODELS,
     MOST_SEED,
     MOST_STEPS,
     PARTS,
@@ -72,8 +71,6 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         WhyAttentionOptions,
         "network",
         columns[0].selectbox,
-        _("Network"),
-        list(MODELS),
         format_func=NAMES.get,
         help=_("It learns the task above: {task}", task=said.title_of(ask.task).lower()),
     )
@@ -81,22 +78,20 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         WhyAttentionOptions,
         "off",
         columns[1].selectbox,
-        _("Switched off"),
-        ["", *PARTS],
+        options=["", *PARTS],
         format_func=WITHOUT.get,
         shown=ask.off,
         disabled=ask.model != "transformer",
-        help=_("A part of the Transformer that it learns without"),
     )
-    bound_widget(WhyAttentionOptions, "seed", columns[2].number_input, _("Seed"), 0, MOST_SEED, step=1, shown=ask.seed,
-            help=_("Of the first numbers and of the texts; the same seed gives the same network"))  # fmt: skip
+    bound_widget(
+        WhyAttentionOptions, "seed", columns[2].number_input, min_value=0, max_value=MOST_SEED, step=1, shown=ask.seed
+    )
     bound_widget(
         WhyAttentionOptions,
         "steps",
         columns[3].number_input,
-        _("Steps"),
-        LEAST_STEPS,
-        MOST_STEPS,
+        min_value=LEAST_STEPS,
+        max_value=MOST_STEPS,
         step=50,
         shown=ask.steps,
         help=_("Of 64 texts each; the recorded runs took {steps:,}", steps=STEPS),

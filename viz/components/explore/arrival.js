@@ -111,8 +111,8 @@ export function createArrival(app, body, notice, makeSource) {
   }
   /** Return true if the controls can stay. @param {Payload} data */
   function sameControls(data) {
-    const named = (/** @type {Payload} */ one) => one.measures.map(({ name, order }) => [name, order]);
-    const controls = (/** @type {Payload} */ one) => JSON.stringify([one.choices, named(one), one.patches]);
+    const named = (/** @type {Payload} */ one) => one.measures.map(({ name }) => name);
+    const controls = (/** @type {Payload} */ one) => JSON.stringify([one.options, named(one), one.patches]);
     return controls(data) === controls(app.data);
   }
   /** @param {Pick<Payload, "state"|"message">} data */

@@ -2,9 +2,11 @@
 
 import { BYTE, PIECE, RTL, visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
-import { FILTERS } from "./contract.js";
 
 /** @import { Cell, Filter, Range } from "./types.js" */
+
+/** Segments of the queries and of the keys that a filter keeps; null for all. @type {Record<Filter, number[]|null>} */
+const SEGMENTS = { all: null, aa: [0, 0], ab: [0, 1], ba: [1, 0], bb: [1, 1] };
 
 /** Return true if cell i continues the word of the previous cell. @param {Cell[]} cells @param {number} i */
 export function continues(cells, i) {
@@ -53,7 +55,7 @@ export function segmentRange(cells, segment) {
  * @param {Cell[]} queries @param {Cell[]} keys @param {Filter} filter @returns {Range}
  */
 export function filterRange(queries, keys, filter) {
-  const { segments } = FILTERS[filter];
+  const segments = SEGMENTS[filter];
   if (!segments) return { q0: 0, q1: queries.length, k0: 0, k1: keys.length };
   const [q0, q1] = segmentRange(queries, segments[0]);
   const [k0, k1] = segmentRange(keys, segments[1]);

@@ -11,40 +11,19 @@ import numpy as np
 from attention.codec import frame
 from attention.excess import REACH, PositionalPrior
 from attention.external_maps import EXACT
-from attention.measures import MEASURES, HeadSummary, Measure, measures_of
+from attention.measures import HeadSummary, Measure, measures_of
 from attention.record import MapRecord, Record
 from attention.view import BLOCK, DisplayToken, View
 from i18n import LazyMessage, gettext_lazy, translate
+from viz.components.explore.options import options_for
 from viz.components.script import script as bundle
 from viz.components.script import stylesheet, translated_words
-
-TABS = ("matrix", "lines")
-ORDERS = ("layer", *(measure.name for measure in MEASURES), "focus")
-SCALES = ("sqrt", "linear")
-FILTERS = ("all", "aa", "ab", "ba", "bb")
-STRENGTHS = ("excess", "weight")
-FACINGS = ("out", "in")
-TOPS = ("fit", "one")
-CHOICES = {
-    "tab": TABS,
-    "facing": FACINGS,
-    "order": ORDERS,
-    "scale": SCALES,
-    "upto": TOPS,
-    "filter": FILTERS,
-    "by": STRENGTHS,
-}
+from viz.options import Option
 
 
 def choices(view: View) -> dict[str, tuple[str, ...]]:
-    """Return the valid names of each view option for this text.
-
-    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no
-    words.
-    """
-    if not view.is_signed:
-        return {**CHOICES, "order": ("layer", *(measure.name for measure in measures_of(view)), "focus")}
-    return {**CHOICES, "order": ("layer", "focus"), "by": ("weight",)}
+    """Return the valid values of each view option for this text, default first."""
+    return {name: tuple(declared.choices) for name, declared in options_for(view).items()}
 
 
 def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str) -> dict[str, Any]:
@@ -76,10 +55,16 @@ def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base:
         "rest": _rest(view),
         "patches": view.grids is not None,
         "measures": [_measure(measure, survey) for measure in measures_of(view) if measure.name in survey.measures],
-        "choices": {name: list(names) for name, names in choices(view).items()},
+        "options": {name: _option(declared) for name, declared in options_for(view).items()},
         "sampled": survey.sampled,
         "selection": dict(selection),
     }
+
+
+def _option(declared: Option) -> dict[str, Any]:
+    """Return a view option as a JSON object: its label, its help, and the value and text of each choice."""
+    offered = [{"value": value, "text": translate(text)} for value, text in declared.choices.items()]
+    return {"label": translate(declared.label), "help": translate(declared.help), "choices": offered}
 
 
 def _rest(view: View) -> str | None:
@@ -132,9 +117,7 @@ def places(habits: PositionalPrior | None, view: View) -> dict[str, Any] | None:
 
 def _measure(measure: Measure, survey: HeadSummary) -> dict[str, Any]:
     """Return a measure as a JSON object: its names, its format, and its values (layer, head)."""
-    row = {
-        name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
-    }
+    row = {name: getattr(measure, name) for name in ("name", "label", "unit", "descending", "digits", "clause")}
     row = {name: translate(value) if isinstance(value, LazyMessage) else value for name, value in row.items()}
     return {
         **row,

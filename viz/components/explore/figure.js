@@ -2,7 +2,6 @@
 
 import { freshId, h, setAttribute, setText } from "../shared/elements.js";
 import { isPair } from "./cells.js";
-import { FILTERS, SCALES, TABS, TOPS } from "./contract.js";
 import { createLines } from "./lines.js";
 import { createMatrix } from "./matrix.js";
 import { picker } from "./picker.js";
@@ -10,15 +9,19 @@ import { createExport } from "./saving.js";
 
 /** @import { App } from "./types.js" */
 
+/** View options with a menu above the figure. */
+const MENUS = /** @type {const} */ (["filter", "scale", "upto"]);
+
 /** @param {App} app */
 export function createFigure(app) {
   const say = app.say;
   const figures = { matrix: createMatrix(app), lines: createLines(app) };
   const { matrix } = figures;
-  const { choices } = app.data;
+  const { options } = app.data;
+  const order = options.tab.choices.map(({ value }) => value);
   const panelId = freshId("panel");
-  const idOf = new Map(choices.tab.map((tab) => [tab, freshId("tab")]));
-  const tabs = choices.tab.map((tab) =>
+  const idOf = new Map(order.map((tab) => [tab, freshId("tab")]));
+  const tabs = options.tab.choices.map(({ value: tab, text }) =>
     h("button", {
       type: "button",
       role: "tab",
@@ -29,7 +32,7 @@ export function createFigure(app) {
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (["ArrowLeft", "ArrowRight"].includes(event.key)) switchTab(event);
       },
-    }, say[TABS[tab]])
+    }, text)
   );
   const name = h("strong", { class: "name" });
   const pin = h("button", { type: "button", class: "plain", title: say.pinHint, onclick: () => app.pin() }, say.pin);
@@ -42,21 +45,7 @@ export function createFigure(app) {
       title: `${label} ${sign < 0 ? "[" : "]"}`,
       onclick: () => app.stepHead(sign),
     }, mark);
-  const scale = picker(
-    say.scale,
-    choices.scale.map((value) => ({ value, text: say[SCALES[value].label] })),
-    (value) => app.keep({ scale: value }),
-  );
-  const top = picker(
-    say.scaleTop,
-    choices.upto.map((value) => ({ value, text: say[TOPS[value].label] })),
-    (value) => app.keep({ upto: value }),
-  );
-  const filter = picker(
-    say.filter,
-    choices.filter.map((value) => ({ value, text: say[FILTERS[value].label] })),
-    (value) => app.keep({ filter: value }),
-  );
+  const menus = MENUS.map((name) => ({ name, ...picker(app, name) }));
   /** @param {string} label @param {string} mark @param {() => void} act */
   const zoomButton = (label, mark, act) =>
     h("button", { type: "button", class: "plain", "aria-label": label, title: label, onclick: act }, mark);
@@ -75,10 +64,10 @@ export function createFigure(app) {
     h(
       "header",
       {},
-      h("div", { role: "tablist", class: "tabs", "aria-label": say.views }, ...tabs),
+      h("div", { role: "tablist", class: "tabs", "aria-label": options.tab.label }, ...tabs),
       h("span", { class: "chosen" }, name, step(-1, say.headBefore, "◂"), step(1, say.headAfter, "▸"), pin),
     ),
-    h("div", { class: "tools" }, filter.el, scale.el, top.el, h("span", { class: "end" }, zoom, menu.el)),
+    h("div", { class: "tools" }, ...menus.map(({ el }) => el), h("span", { class: "end" }, zoom, menu.el)),
     panel,
   );
   let open = "";
@@ -86,8 +75,8 @@ export function createFigure(app) {
   /** @param {Event} event */
   function switchTab(event) {
     event.preventDefault();
-    const at = choices.tab.indexOf(app.store.state.kept.tab);
-    app.keep({ tab: choices.tab[(at + 1) % choices.tab.length] });
+    const at = order.indexOf(app.store.state.kept.tab);
+    app.keep({ tab: order[(at + 1) % order.length] });
     app.flushDraw();
     tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.focus();
   }
@@ -103,11 +92,11 @@ export function createFigure(app) {
     const isPinned = pinned.some(([l, hd]) => l === layer && hd === head);
     setText(pin, isPinned ? say.unpin : say.pin);
     setAttribute(pin, "aria-pressed", isPinned);
-    scale.select.value = shown.scale;
-    top.select.value = shown.upto;
-    top.el.hidden = tab !== "matrix";
-    filter.select.value = shown.filter;
-    filter.el.hidden = !(isPair(app.data.queries) && isPair(app.keys()));
+    const absent = { scale: false, upto: tab !== "matrix", filter: !(isPair(app.data.queries) && isPair(app.keys())) };
+    for (const { name, el, select } of menus) {
+      select.value = shown[name];
+      el.hidden = absent[name];
+    }
     zoom.hidden = tab !== "matrix";
     if (open !== tab) panel.replaceChildren(figures[tab].el);
     open = tab;

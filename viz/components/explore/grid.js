@@ -3,12 +3,12 @@
 import { printTheme } from "../shared/colours.js";
 import { h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { gridKey, gridLayout, orderHeads, pageOf, slotUnder } from "./grid_layout.js";
-import { ORDERS, SCALES } from "./contract.js";
 import { drawGrid, gridPicture } from "./grid_picture.js";
 import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
+import { LEGENDS } from "./legend.js";
 import { attends, togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
 import { fill } from "../shared/words.js";
@@ -30,11 +30,8 @@ export function createGrid(app) {
     onpointerleave,
     onclick,
   }, canvas);
-  const order = picker(
-    say.order,
-    app.data.choices.order.map((value) => ({ value, text: nameOfOrder(value) })),
-    (value) => app.keep({ order: value }),
-  );
+  const order = picker(app, "order");
+  const focusOrder = app.data.options.order.choices.findIndex(({ value }) => value === "focus");
   const before = h(
     "button",
     { type: "button", class: "plain", "aria-label": say.pageBefore, onclick: () => turn(-1) },
@@ -136,11 +133,6 @@ export function createGrid(app) {
     if (link) lines.push(fill(say.link, { ...app.linkNames(), weight: short(link[idOf({ layer, head })]) }));
     return lines;
   }
-  /** @param {string} value */
-  function nameOfOrder(value) {
-    const measure = app.data.measures.find(({ name }) => name === value);
-    return measure?.order ?? say[ORDERS[/** @type {keyof typeof ORDERS} */ (value)]];
-  }
   /** Return the values of an order, (layer * heads + head,). @param {string} kind */
   function values(kind) {
     return kind === "focus" ? app.linkStrengths() : measured(app.data, kind);
@@ -186,7 +178,7 @@ export function createGrid(app) {
     setText(
       note,
       fill(app.data.signed ? say.gridSigned : say.gridNote, {
-        scale: say[SCALES[kept().scale].legend],
+        scale: say[LEGENDS[kept().scale]],
         above: aboveZero(app),
       }) +
         (ordered() ? ` ${say.gridOrdered}` : "") +
@@ -195,8 +187,10 @@ export function createGrid(app) {
     order.select.value = kept().order;
     const names = app.linkNames();
     setText(
-      order.select.options[app.data.choices.order.indexOf("focus")],
-      names ? fill(say.orderFocus, { focus: names.from, target: names.to }) : say.orderFocusBare,
+      order.select.options[focusOrder],
+      names
+        ? fill(say.orderFocus, { focus: names.from, target: names.to })
+        : app.data.options.order.choices[focusOrder].text,
     );
     setAttribute(pad, "aria-label", fill(say.gridLabel, { head: describe(kept()).join(", ") }));
   }

@@ -3,7 +3,10 @@
 import { colourAt, css } from "../shared/colours.js";
 import { minus } from "./numbers.js";
 
-/** @import { Pen, Scale, Theme } from "./types.js" */
+/** @import { Pen, Scale, Theme, Words } from "./types.js" */
+
+/** Names of the colour scales. @type {Record<Scale, keyof Words>} */
+export const LEGENDS = { sqrt: "sqrtScale", linear: "linearScale" };
 
 /**
  * @param {Pen} pen

@@ -6,15 +6,15 @@ import { labelStep } from "../shared/labels.js";
 import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
-import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
 import { argmax, minus, short } from "./numbers.js";
+import { picker } from "./picker.js";
 import { cleared } from "../shared/pens.js";
 import { attends, ends } from "./selection.js";
 import { topLinks } from "./truth.js";
 import { fill } from "../shared/words.js";
 
-/** @import { App, By, Rows } from "./types.js" */
+/** @import { App, Rows } from "./types.js" */
 
 const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weight", "others_give", "place_gets"];
 
@@ -27,11 +27,8 @@ export function createLinks(app) {
   const choose = h("select", {
     onchange: () => app.keep({ [partner()]: choose.value === "" ? null : Number(choose.value) }),
   });
-  const by = h(
-    "select",
-    { title: say.byHint, onchange: () => app.keep({ by: /** @type {By} */ (by.value) }) },
-    ...app.data.choices.by.map((name) => h("option", { value: name }, say[STRENGTHS[name].label])),
-  );
+  const by = picker(app, "by");
+  by.el.hidden = app.data.options.by.choices.length < 2;
   const special = h("input", { type: "checkbox", onchange: () => app.setLocal({ special: special.checked }) });
   const caption = h("caption", {});
   const body = h("tbody", {});
@@ -67,7 +64,7 @@ export function createLinks(app) {
         "div",
         { class: "links-map" },
         h("label", { class: "picker" }, other, choose),
-        h("label", { class: "picker", hidden: app.data.choices.by.length < 2 }, h("span", {}, say.by), by),
+        by.el,
         canvas,
         note,
       ),
@@ -269,7 +266,7 @@ export function createLinks(app) {
     }
     const weights = rows && app.linkStrengths();
     if (!el.open || !weights) return;
-    by.value = app.store.state.kept.by;
+    by.select.value = app.store.state.kept.by;
     offerPartners(rows, pivot);
     drawMap(weights);
     special.checked = Boolean(app.store.state.special);

@@ -3,8 +3,9 @@
 import { printTheme } from "../shared/colours.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { breakable, cut } from "../shared/texts.js";
-import { FILTERS, SCALES } from "./contract.js";
+import { LEGENDS } from "./legend.js";
 import { savePaper } from "../shared/prints.js";
+import { textOf } from "./selection.js";
 import { headName } from "./truth.js";
 import { WORDS } from "./words.js";
 
@@ -32,8 +33,8 @@ export function caption(data, selection, say = WORDS) {
   return [
     [
       headName(say, selection.layer, selection.head),
-      say[SCALES[selection.scale].legend],
-      selection.filter === "all" ? "" : say[FILTERS[selection.filter].label],
+      say[LEGENDS[selection.scale]],
+      selection.filter === "all" ? "" : textOf(data, "filter", selection.filter),
       say.captionBase,
     ].filter(Boolean).join(" · "),
     `${model.name}${which ? ` @ ${which}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”${

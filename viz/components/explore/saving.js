@@ -2,10 +2,10 @@
 
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
 import { columnNames, fileStemOf, saveTable, tableOf } from "../shared/tables.js";
-import { TABS } from "./contract.js";
 import { cellName } from "./cells.js";
 import { isExact } from "./numbers.js";
 import { saveFigure } from "./paper.js";
+import { textOf } from "./selection.js";
 import { fill } from "../shared/words.js";
 
 /** @import { App, Payload, PictureFormat, Print, Selection } from "./types.js" */
@@ -128,7 +128,7 @@ export function createExport(app, current) {
   function draw() {
     const { tab } = app.store.state.kept;
     figureButtons.forEach((b, i) =>
-      setText(b, fill(say.exportFigure, { figure: say[TABS[tab]], format: PICTURES[i] }))
+      setText(b, fill(say.exportFigure, { figure: textOf(app.data, "tab", tab), format: PICTURES[i] }))
     );
     links.forEach((link, i) => {
       link.hidden = !app.data.base && FORMATS[i] === "html";

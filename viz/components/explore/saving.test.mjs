@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { DATA } from "../shared/cases.mjs";
+import { DEFAULTS } from "./contract.js";
 import { exportAddress } from "./saving.js";
 import { fitSelection } from "./selection.js";
 
@@ -12,8 +13,7 @@ describe("links and tables", () => {
     assert.equal(
       address,
       "/headlight/trace/abc/export.csv?part=encoder&words=0" +
-        "&layer=1&head=2&focus=3&tab=matrix&facing=out&order=layer&scale=sqrt&upto=fit" +
-        "&filter=all&by=excess&pinned=0.1-1.0",
+        `&layer=1&head=2&focus=3&${new URLSearchParams(DEFAULTS)}&pinned=0.1-1.0`,
     );
   });
 });

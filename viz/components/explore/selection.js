@@ -1,8 +1,9 @@
 // The shared selection: validation, comparison, and recognition of echoes.
 
 import { isPair } from "./cells.js";
+import { DEFAULTS } from "./contract.js";
 
-/** @import { Facing, Payload, Selection } from "./types.js" */
+/** @import { Facing, Options, Payload, Selection } from "./types.js" */
 
 const MOST_PINNED = 8;
 
@@ -12,13 +13,7 @@ export const FIRST = {
   head: 0,
   focus: null,
   target: null,
-  tab: "matrix",
-  facing: "out",
-  order: "layer",
-  scale: "sqrt",
-  upto: "fit",
-  filter: "all",
-  by: "excess",
+  ...DEFAULTS,
   pinned: [],
 };
 
@@ -26,10 +21,16 @@ export const FIRST = {
 const isIndex = (value, count) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < count;
 
 /**
- * Return the value if it is a valid choice, else the default.
- * @template T @param {T|undefined} value @param {T[]} choices
+ * Return the value of each view option if it is a valid choice for this text, else the first choice.
+ * @param {Payload} data @param {Partial<Options>} raw
  */
-const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
+function fitOptions(data, raw) {
+  const fitting = Object.entries(data.options).map(([name, { choices }]) => {
+    const value = raw[/** @type {keyof Options} */ (name)];
+    return [name, (choices.find((choice) => choice.value === value) ?? choices[0]).value];
+  });
+  return /** @type {Options} */ (Object.fromEntries(fitting));
+}
 
 /** Return true if a layer has attention. @param {Payload} data @param {number} layer */
 export const attends = ({ attending }, layer) => !attending || attending.includes(layer);
@@ -62,7 +63,7 @@ export function neighbour({ layers, heads, attending }, layer, head, sign) {
  * @param {Payload} data @param {Partial<Selection>} [raw] untrusted input @returns {Selection}
  */
 export function fitSelection(data, raw = {}) {
-  const { layers, heads, choices } = data;
+  const { layers, heads } = data;
   const keys = data.keys ?? data.queries;
   const pinned = (Array.isArray(raw.pinned) ? raw.pinned : []).filter((pin) =>
     Array.isArray(pin) && isIndex(pin[0], layers) && attends(data, pin[0]) && isIndex(pin[1], heads)
@@ -72,16 +73,17 @@ export function fitSelection(data, raw = {}) {
     head: isIndex(raw.head, heads) ? raw.head : 0,
     focus: isIndex(raw.focus, data.queries.length) ? raw.focus : null,
     target: isIndex(raw.target, keys.length) ? raw.target : null,
-    tab: one(raw.tab, choices.tab),
-    facing: one(raw.facing, choices.facing),
-    order: one(raw.order, choices.order),
-    scale: one(raw.scale, choices.scale),
-    upto: one(raw.upto, choices.upto),
-    filter: one(isPair(data.queries) && isPair(keys) ? raw.filter : "all", choices.filter),
-    by: one(raw.by, choices.by),
+    ...fitOptions(data, isPair(data.queries) && isPair(keys) ? raw : { ...raw, filter: DEFAULTS.filter }),
     pinned: pinned.slice(0, MOST_PINNED).map(([layer, head]) => [layer, head]),
   };
 }
+
+/**
+ * Return the text of a choice.
+ * @template {keyof Options} Name @param {Payload} data @param {Name} name @param {Options[Name]} value
+ */
+export const textOf = ({ options }, name, value) =>
+  options[name].choices.find((choice) => choice.value === value)?.text ?? value;
 
 /**
  * Return the end of the link that the question is about, and the end that answers it.

@@ -5,11 +5,13 @@ import { clamp, colourAt } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { continues, isPair } from "./cells.js";
-import { FACINGS } from "./contract.js";
 import { createScrubber } from "./scrubber.js";
 import { ends, turned } from "./selection.js";
 
-/** @import { App, Facing, StripRole } from "./types.js" */
+/** @import { App, Facing, StripRole, Words } from "./types.js" */
+
+/** Label and help of the button that picks the other end of a link. @type {Record<Facing, (keyof Words)[]>} */
+const PICKS = { out: ["pickTarget", "pickTargetHint"], in: ["pickLooker", "pickLookerHint"] };
 
 /** Return the end of links that a row of chips selects; null for the end in question. @param {StripRole} role */
 const endOf = (role) => role === "query" ? "focus" : role === "key" ? "target" : null;
@@ -105,8 +107,9 @@ function createWords(app, role) {
 /** Create the rows of chips and the controls under them. @param {App} app */
 export function createStrip(app) {
   const say = app.say;
-  const ways = app.data.choices.facing.map((facing) =>
-    h("button", { type: "button", "data-value": facing, onclick: () => turn(facing) }, say[FACINGS[facing].label])
+  const { facing } = app.data.options;
+  const ways = facing.choices.map(({ value, text }) =>
+    h("button", { type: "button", "data-value": value, onclick: () => turn(value) }, text)
   );
   /** @param {Facing} facing */
   function turn(facing) {
@@ -126,7 +129,7 @@ export function createStrip(app) {
     h(
       "div",
       { class: "strip-tools" },
-      h("div", { class: "switch", role: "group", "aria-label": say.direction }, ...ways),
+      h("div", { class: "switch", role: "group", "aria-label": facing.label }, ...ways),
       pick,
     ),
   );
@@ -141,9 +144,9 @@ export function createStrip(app) {
       rows.replaceChildren(...groups.map((group) => group.el));
     }
     for (const b of ways) setAttribute(b, "aria-pressed", b.dataset.value === app.store.state.kept.facing);
-    const other = FACINGS[app.store.state.kept.facing];
-    setText(pick, say[other.pick]);
-    setAttribute(pick, "title", say[other.hint]);
+    const [label, hint] = PICKS[app.store.state.kept.facing];
+    setText(pick, say[label]);
+    setAttribute(pick, "title", say[hint]);
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);
     for (const group of groups) group.draw();

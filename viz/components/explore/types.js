@@ -10,39 +10,30 @@
  * @property {string} [unknown] the token that replaces an unknown text, such as "[UNK]"
  */
 /**
- * @typedef {object} Selection
+ * @typedef {object} SelectedPlace
  * @property {number} layer 0-based
  * @property {number} head 0-based
  * @property {number|null} focus row (query) index
  * @property {number|null} target column (key) index
  * The question is about the focus, or about the target if `facing` is "in". The other end may be null, which means the
  * strongest link in the chosen head (or in any head if that orders the grid).
- * @property {Tab} tab
- * @property {Facing} facing
- * @property {string} order "layer", a measure's name, or "focus"
- * @property {Scale} scale
- * @property {Top} upto
- * @property {Filter} filter
- * @property {By} by definition of a strong link
  * @property {[number, number][]} pinned at most 8 (layer, head)
  */
-/** @typedef {keyof typeof import("./contract.js").TABS} Tab */
-/** @typedef {keyof typeof import("./contract.js").SCALES} Scale */
-/** @typedef {keyof typeof import("./contract.js").FILTERS} Filter */
-/** @typedef {keyof typeof import("./contract.js").STRENGTHS} By */
-/** @typedef {keyof typeof import("./contract.js").FACINGS} Facing */
-/** @typedef {keyof typeof import("./contract.js").TOPS} Top */
+/** @typedef {SelectedPlace & Options} Selection */
+/** @typedef {typeof import("./contract.js").DEFAULTS} Options the view options; viz/components/explore/options.py */
+/** @typedef {Options["facing"]} Facing */
+/** @typedef {Options["filter"]} Filter */
+/** @typedef {Options["scale"]} Scale */
 /**
- * The valid names of view options, default first.
- * @typedef {{tab: Tab[], facing: Facing[], order: string[], scale: Scale[], upto: Top[], filter: Filter[],
- *   by: By[]}} Choices
+ * The words of the view options, and their valid choices for this text, default first.
+ * @typedef {{[Name in keyof Options]: {label: string, help: string, choices: {value: Options[Name], text: string}[]}}}
+ *   DeclaredOptions
  */
 /**
  * @typedef {object} Measure a number for each head; attention/measures.py
  * @property {string} name name in addresses
  * @property {string} label
  * @property {string} unit
- * @property {string} order label of the grid's order
  * @property {boolean} descending whether that order starts with the largest value
  * @property {number} digits decimal places
  * @property {string} clause part of a sentence with {value}; may be empty
@@ -71,7 +62,7 @@
  * @property {"sink"|"missing"|null} [rest] the reason why rows sum to less than one
  * @property {boolean} patches true if the tokens are those of a picture
  * @property {Measure[]} measures
- * @property {Choices} choices
+ * @property {DeclaredOptions} options
  * @property {boolean} sampled
  * @property {boolean} [quiet] true if results are hidden: the sentence, shades, the strongest word, the list of links
  * @property {Partial<Selection>} selection

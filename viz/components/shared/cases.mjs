@@ -1,5 +1,7 @@
 // Small cases for the tests of several modules: unequal axes (2 layers, 3 heads, 5 queries, 7 keys), and frames.
 
+import { DEFAULTS } from "../explore/contract.js";
+
 export const LAYERS = 2;
 export const HEADS = 3;
 export const KEYS = 7;
@@ -59,6 +61,24 @@ ROWS.data[AT(1, 2, 0)] = 0.2;
 ROWS.data[AT(0, 1, 2)] = 0.3;
 ROWS.data[AT(0, 0, 0)] = 0.9;
 
+/** Values of the view options besides the defaults. */
+const OTHERS = {
+  tab: ["lines"],
+  facing: ["in"],
+  order: ["entropy", "focus"],
+  filter: ["aa", "ab", "ba", "bb"],
+  scale: ["linear"],
+  upto: ["one"],
+  by: ["weight"],
+};
+const TEXTS = { matrix: "Matrix", lines: "Lines", ab: "A → B" };
+/** Return a declared option whose texts are its values, if TEXTS has no other. */
+export const offered = (...values) => ({
+  label: "",
+  help: "",
+  choices: values.map((value) => ({ value, text: TEXTS[value] ?? value })),
+});
+
 export const DATA = {
   version: 1,
   state: "ready",
@@ -74,14 +94,8 @@ export const DATA = {
   keys: SENTENCE,
   measures: [],
   signed: false,
-  choices: {
-    tab: ["matrix", "lines"],
-    facing: ["out", "in"],
-    order: ["layer", "entropy", "focus"],
-    scale: ["sqrt", "linear"],
-    upto: ["fit", "one"],
-    filter: ["all", "aa", "ab", "ba", "bb"],
-    by: ["excess", "weight"],
-  },
+  options: Object.fromEntries(
+    Object.entries(DEFAULTS).map(([name, value]) => [name, offered(value, ...(OTHERS[name] ?? []))]),
+  ),
   selection: {},
 };

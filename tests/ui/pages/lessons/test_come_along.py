@@ -23,7 +23,7 @@ from ui.pages.positions.options import PositionsOptions as Positions
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.translate.options import TranslateOptions
 from ui.state.params import parse_params
-from ui.state.view_state import TYPES, parse
+from ui.state.view_state import DECLARED, parse
 
 OPTIONS: dict[str, type[Any]] = {
     "by_hand": ByHandOptions,
@@ -142,7 +142,7 @@ def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
     assert (ROOT / "pages" / f"{page}.py").is_file()
     query = dict(view.query)
     assert parse(query)[1] == []
-    own = set(query) - set(TYPES)
+    own = set(query) - set(DECLARED)
     if own:
         options, problems = parse_params(OPTIONS[page], query)
         assert problems == []

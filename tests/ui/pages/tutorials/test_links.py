@@ -21,7 +21,7 @@ from ui.pages.tutorials.station import StationLink
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.whole_pass.options import WholePassOptions as WholePass
 from ui.state.params import parse_params
-from ui.state.view_state import TYPES, ViewState, parse, write_value
+from ui.state.view_state import DECLARED, ViewState, parse, write_value
 
 # Options of the pages to which a link has parameters beyond the view state.
 OPTIONS: dict[str, type[Any]] = {
@@ -62,7 +62,7 @@ def test_a_link_is_read_by_its_page_without_a_word(link: StationLink) -> None:
     if link.own:
         options, problems = parse_params(OPTIONS[link.page], query)
         assert problems == []
-        assert set(link.own) <= {field.name for field in fields(options)} - set(TYPES)
+        assert set(link.own) <= {field.name for field in fields(options)} - set(DECLARED)
         assert {name: write_value(getattr(options, name)) for name in link.own} == dict(link.own)
 
 
