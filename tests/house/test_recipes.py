@@ -15,7 +15,8 @@ import pytest
 from tests.support.repository import ROOT, files
 
 RECIPES = (ROOT / "docs" / "RECIPES.md").read_text(encoding="utf-8")
-STEP = re.compile(r"^`(?P<file>[^`\n]+)`, (?:new|after `(?P<line>[^\n]+)`):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
+WHERE = r"new|(?P<place>after|before|instead of) `(?P<line>[^\n]+)`"
+STEP = re.compile(rf"^`(?P<file>[^`\n]+)`, (?:{WHERE}):\n\n```\w*\n(?P<code>.*?)^```$", re.M | re.S)
 MODELS = Path("assets/models")  # The folder is large, and no recipe changes it.
 TOLD = re.findall(r"^## (.+)$", RECIPES, re.M)
 # The other checks of this folder concern the environment, the container and the network, which no recipe touches.
@@ -24,9 +25,10 @@ LAWS = ("circles", "glossary", "layers", "page_folders", "security", "spreadshee
 
 @dataclass(frozen=True)
 class Step:
-    """A file of a recipe: its code, which is inserted after ``line`` if the file exists already."""
+    """A file of a recipe: its code, and its place relative to ``line`` if the file exists already."""
 
     file: str
+    place: str | None
     line: str | None
     code: str
 
@@ -34,7 +36,7 @@ class Step:
 def steps(recipe: str) -> list[Step]:
     """Return the code blocks of the recipe with this heading."""
     (section,) = re.findall(rf"^## {re.escape(recipe)}\n(.*?)(?=^## |\Z)", RECIPES, re.M | re.S)
-    return [Step(found["file"], found["line"], found["code"]) for found in STEP.finditer(section)]
+    return [Step(found["file"], found["place"], found["line"], found["code"]) for found in STEP.finditer(section)]
 
 
 def follow(recipe: str, house: Path) -> int:
@@ -47,7 +49,8 @@ def follow(recipe: str, house: Path) -> int:
         else:
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             (at,) = (number for number, line in enumerate(lines) if line.strip() == step.line)
-            path.write_text("".join([*lines[: at + 1], step.code, *lines[at + 1 :]]), encoding="utf-8")
+            before, after = at + (step.place == "after"), at + (step.place != "before")
+            path.write_text("".join([*lines[:before], step.code, *lines[after:]]), encoding="utf-8")
     return len({step.file for step in steps(recipe)})
 
 
@@ -68,8 +71,10 @@ def run(house: Path, *command: str) -> str:
 def hold_laws(house: Path) -> None:
     """Run the linter and the formatter on the files that the recipes change."""
     touched = sorted({step.file for recipe in TOLD for step in steps(recipe)})
-    run(house, "-m", "ruff", "check", *touched)
-    run(house, "-m", "ruff", "format", "--check", *touched)
+    python = [file for file in touched if file.endswith(".py")]
+    run(house, "-m", "ruff", "check", *python)
+    run(house, "-m", "ruff", "format", "--check", *python)
+    run(house, "tools/javascript.py")
 
 
 @pytest.fixture
@@ -100,6 +105,8 @@ assert len(app.get("plotly_chart")) == 1
 from tests.browser.test_pages import PAGES, VISITS
 assert set(PAGES) == set(VISITS) and "longest_words" in PAGES
 
+from tests.support.asking import asked
+assert [len(asked("roles", members=members).dataframe) for members in ("1", "0")] == [2, 1]
 assert main(["--write"]) == 0
 assert "itself" in [measure.name for measure in MEASURES]
 assert sys.argv[1] in [card.id for card in LocalBackend().models()]
@@ -112,16 +119,26 @@ def test_each_recipe_does_what_it_says_with_its_few_files_and_the_laws_hold(hous
     """All recipes share a copy, so that the checks of the tree, which take longest, run a single time."""
     golden = house / "tests" / "viz" / "goldens" / "figures-word_lengths.json"
     assert follow("Add a page", house) == 3
+    assert follow("Add an option to a page", house) == 2
+    assert follow("Add an option to Explore", house) == 3
+    run(house, "-m", "tools.contract")
     assert follow("Add a figure", house) + len([golden]) == 3
     assert follow("Add a measure per head", house) == 2
     assert follow("Add a model to the catalogue", house) == 1
     name = steps("Add a model to the catalogue")[0].code.split('"')[1]
-    tests = ("viz/test_goldens", "attention/test_measures", "inference/catalogue/test_listing")
+    tests = (
+        "ui/pages/test_options",
+        "viz/components/test_contract",
+        "viz/test_goldens",
+        "attention/test_measures",
+        "inference/catalogue/test_listing",
+    )
     asked = [*tests, *(f"house/test_{law}" for law in LAWS)]
+    seen = "tests/browser/test_explore.py::test_large_thumbnails_need_more_room"
     assert not golden.exists()
     # The goldens of the other figures have just been written, so comparing them would prove nothing.
     new = ("-k", "not test_a_figure_is_as_it_was_looked_at or word_lengths")
-    run(house, "-c", SEE, name, *new, "viz/figures/word_lengths.py", *(f"tests/{one}.py" for one in asked))
+    run(house, "-c", SEE, name, *new, "viz/figures/word_lengths.py", seen, *(f"tests/{one}.py" for one in asked))
     assert golden.exists()
     hold_laws(house)
 
