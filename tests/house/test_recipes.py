@@ -50,7 +50,9 @@ def follow(recipe: str, house: Path) -> int:
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             (at,) = (number for number, line in enumerate(lines) if line.strip() == step.line)
             before, after = at + (step.place == "after"), at + (step.place != "before")
-            path.write_text("".join([*lines[:before], step.code, *lines[after:]]), encoding="utf-8")
+            # The formatter removes blank lines at the start of a block, and wants two before a function.
+            gap = "\n\n" if step.code.startswith("def ") else ""
+            path.write_text("".join([*lines[:before], gap, step.code, *lines[after:]]), encoding="utf-8")
     return len({step.file for step in steps(recipe)})
 
 
