@@ -190,6 +190,7 @@ def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
         found |= {"layer": layer, "head": head}
     found["focus"] = view.queries[focus].pieces[0] if _inside(focus, len(view.queries)) else None
     found["to"] = view.keys[target].pieces[0] if _inside(target, len(view.keys)) else None
+    # Values from a browser may be unhashable, so they are compared with a tuple.
     found |= {name: selection[name] for name, one in MICROSCOPE.items() if selection.get(name) in tuple(one.choices)}
     pins = selection.get("pinned")
     kept = [pin for pin in pins if _is_pin(pin, view)] if isinstance(pins, list) else []

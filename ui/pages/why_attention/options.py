@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from i18n import gettext_lazy
-from training.jobs.baseline_runs import MODELS, PARTS, STEPS, TASKS
+from training.jobs.baseline_runs import STEPS
+from ui.pages.why_attention.descriptions import NAMES, TITLES, WITHOUT
 from viz.options import option
 
 MOMENTS = {"before": gettext_lazy("Before training"), "after": gettext_lazy("After training")}
@@ -21,7 +22,10 @@ class WhyAttentionOptions:
     n: int | None = None
     # The task of the recorded runs and of a training here.
     task: str = option(
-        "recall", label=gettext_lazy("Task"), help=gettext_lazy("What the three networks are trained on"), choices=TASKS
+        "recall",
+        label=gettext_lazy("Task"),
+        help=gettext_lazy("What the three networks are trained on"),
+        choices=TITLES,
     )
     # Draw the gradient before or after training.
     when: str = option(
@@ -30,13 +34,13 @@ class WhyAttentionOptions:
         help=gettext_lazy("With random numbers, or with those that were learned"),
         choices=MOMENTS,
     )
-    network: str = option("transformer", label=gettext_lazy("Network"), choices=MODELS)  # the network to train here
+    network: str = option("transformer", label=gettext_lazy("Network"), choices=NAMES)  # the network to train here
     # The ablated part of the Transformer to train, or "".
     off: str = option(
         "",
         label=gettext_lazy("Switched off"),
         help=gettext_lazy("A part of the Transformer that it learns without"),
-        choices=PARTS,
+        choices=WITHOUT,
     )
     # The recorded runs have other seeds.
     seed: int = option(

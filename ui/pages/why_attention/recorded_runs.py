@@ -25,7 +25,7 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import BEYOND, TITLES, WITHIN, WITHOUT
+from ui.pages.why_attention.descriptions import BEYOND, WITHIN, WITHOUT
 from ui.pages.why_attention.options import MOMENTS, WhyAttentionOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
@@ -76,19 +76,8 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
         )
     )
     with st.container(horizontal=True):
-        bound_widget(
-            WhyAttentionOptions,
-            "task",
-            st.segmented_control,
-            format_func=TITLES.get,
-            required=True,
-        )
-        bound_widget(
-            WhyAttentionOptions,
-            "when",
-            st.segmented_control,
-            required=True,
-        )
+        bound_widget(WhyAttentionOptions, "task", st.segmented_control, required=True)
+        bound_widget(WhyAttentionOptions, "when", st.segmented_control, required=True)
     st.caption(translate(ASKED[options.task]))
     show_notice(join_sentences(said.accuracy(found, options.task), said.describe_reach(found, options.task)), "status")
     _by_distance(found, options)

@@ -13,7 +13,6 @@ from inference import UserError
 from training.jobs.baseline_runs import (
     MOST_SEED,
     MOST_STEPS,
-    PARTS,
     STEPS,
     BaselineRequest,
     BaselineRun,
@@ -23,7 +22,7 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import NAMES, WITHOUT
+from ui.pages.why_attention.descriptions import WITHOUT
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
 from ui.run.notices import show_notice
@@ -71,15 +70,12 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
         WhyAttentionOptions,
         "network",
         columns[0].selectbox,
-        format_func=NAMES.get,
         help=_("It learns the task above: {task}", task=said.title_of(ask.task).lower()),
     )
     bound_widget(
         WhyAttentionOptions,
         "off",
         columns[1].selectbox,
-        options=["", *PARTS],
-        format_func=WITHOUT.get,
         shown=ask.off,
         disabled=ask.model != "transformer",
     )
