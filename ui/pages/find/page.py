@@ -1,4 +1,4 @@
-"""The page Find: heads that link a source word to a candidate, in a text and in its variants."""
+"""The view Find: heads that link a source word to a candidate, in a text and in its variants."""
 
 from dataclasses import replace
 
@@ -122,10 +122,11 @@ def _with_text(request: TraceRequest, text: str) -> TraceRequest:
     return replace(request, text=text, pair=None, cut=None)
 
 
-st.title(_("Which head links one word to another?"))
-chosen = get_view_state()
-probe_now = pick_probe(chosen)
-compose(chosen, kind_of(chosen))
-read_now = read_trace(chosen)
-if read_now is not None:
-    draw(chosen, read_now, probe_now)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    probe_now = pick_probe(chosen)
+    compose(chosen, kind_of(chosen))
+    read_now = read_trace(chosen)
+    if read_now is not None:
+        draw(chosen, read_now, probe_now)
