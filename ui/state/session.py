@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.services import get_backend
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, view_at, view_fields
 from ui.state.selection_token import Follow, SelectionToken
 from ui.state.view_state import DECLARED, LONGEST_LINK, PACKED, ViewState, parse, to_query
+from ui.streamlit_internals import session_id
 
 CHOICE, WRITTEN, VIEW, NOTES = "choice", "written_query", "view", "link_notes"
 SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
@@ -194,9 +194,9 @@ def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bo
 
     ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
     """
-    run, mine = get_script_run_ctx(), _session_fields()
+    mine = _session_fields()
     address = partial(_page_query, own_query())
-    slip = SelectionToken("" if run is None else run.session_id, get_view_state(), follow, address, mine, present)
+    slip = SelectionToken(session_id() or "", get_view_state(), follow, address, mine, present)
     st.session_state[SLIP] = slip
     return slip.token
 
