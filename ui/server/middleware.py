@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 import secrets
@@ -12,15 +10,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.streamlit_internals import METRICS, inline_scripts
 from viz.components.base_path import BASE
 
 NAME = "headlight_visitor"
@@ -88,14 +85,6 @@ def _cookie_header(value: str, secure: bool) -> str:
     return f"{NAME}={value}; Max-Age={DAYS * 86_400}; Path={BASE or '/'}; HttpOnly; SameSite=Lax{only}"
 
 
-def inline_scripts() -> str:
-    """Return the Content-Security-Policy hashes of the inline scripts in Streamlit's index.html."""
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    return " ".join(f"'sha256-{digest}'" for digest in digests)
-
-
 POLICY = (
     f"default-src 'self'; script-src 'self' blob: {inline_scripts()}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; "
@@ -142,7 +131,7 @@ class SecurityHeaders:
 
 VARIABLE = "HEADLIGHT_HOSTS"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-CLOSED = ("/_stcore/metrics/",)  # Streamlit's own metrics about its sessions.
+CLOSED = (METRICS,)
 FOREIGN_HOST = (
     "This server does not answer under the name that was asked for. Use the address that it printed when it started;"
     f" its operator can allow other names with {VARIABLE}."

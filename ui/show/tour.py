@@ -21,7 +21,7 @@ from lessons.schema import LessonStep
 from ui.run.notices import show_notice
 from ui.server.middleware import NAME, VALUE, is_new
 from ui.state import language
-from ui.state.session import get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
+from ui.state.session import PAGE, get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse
 
 STOP = "tour_stop"  # Session key of the stop's index; missing outside the tour.
@@ -29,6 +29,7 @@ LEFT = "tour_left"  # Session key of the stop at which the visitor left.
 OFFER = "tour_offer"  # Session key of a flag: the tour is offered.
 FIRST = "explore"  # Page that offers the tour.
 OWN = "tour_own"  # Session key of the visitor's choice while a stop shows the tour's.
+START = "tour_start"  # Session key of the stop at which the visitor entered, and the page and choice before it.
 BEFORE = "tour_before"  # Session key of the visitor's choice in the last run that showed it.
 MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # Maximum number of saved choices, and of characters in each.
 
@@ -39,7 +40,8 @@ _LOCK = threading.Lock()
 def keep_own_choice(page: str) -> None:
     """Restore the visitor's choice outside the tour, and resume a tour that a reload interrupted.
 
-    The browser's back button leads to the previous stop. Call this before the page draws anything of the choice.
+    The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this before
+    the page draws anything of the choice.
     """
     _resume(page)
     _rejoin(page)
@@ -70,6 +72,8 @@ def go_to_stop(stop: int) -> None:
     state = st.session_state
     restore_view_state()
     state[OWN] = _own_choice()
+    if STOP not in state:
+        state[START] = stop, state[PAGE], state[OWN]
     state[STOP], state[OFFER] = stop, False
     if _query(stop):
         _remember_choice(stop, state[OWN])
@@ -175,7 +179,10 @@ def _resume(page: str) -> None:
 
 
 def _rejoin(page: str) -> None:
-    """Resume at the stop with the followed address, for example after the browser's back button."""
+    """Resume at the stop with the followed address, for example after the browser's back button.
+
+    Leave the tour if the address is the place from which the visitor entered the current stop.
+    """
     state = st.session_state
     if STOP not in state or not is_followed():
         return
@@ -185,7 +192,12 @@ def _rejoin(page: str) -> None:
         for stop, step in enumerate(tour().steps)
         if page == _address(step) and (not _query(stop) or _reads_same(now, stop))
     )
-    state[STOP] = next(found, state[STOP])
+    stop = next(found, None)
+    entered, start, choice = state.get(START, (None, page, now))
+    if entered == state[STOP] and page == start and (stop != entered or now == choice):
+        leave()
+        return
+    state[STOP] = state[STOP] if stop is None else stop
     if _query(state[STOP]):
         state.setdefault(OWN, state.get(BEFORE, now))
 

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.services import get_backend
 from ui.state import classroom, language
 from ui.state.selection_token import Follow, SelectionToken
 from ui.state.view_state import DECLARED, LONGEST_LINK, PACKED, ViewState, parse, to_query
+from ui.streamlit_internals import session_id
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
 SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
@@ -176,9 +176,9 @@ def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bo
 
     ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
     """
-    run, mine = get_script_run_ctx(), {**language.address_fields(), **classroom.address_fields()}
+    mine = {**language.address_fields(), **classroom.address_fields()}
     address = partial(_page_query, own_query())
-    slip = SelectionToken("" if run is None else run.session_id, get_view_state(), follow, address, mine, present)
+    slip = SelectionToken(session_id() or "", get_view_state(), follow, address, mine, present)
     st.session_state[SLIP] = slip
     return slip.token
 

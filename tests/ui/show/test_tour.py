@@ -145,6 +145,44 @@ def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch
     assert chosen(page) == OWN
 
 
+def back_to(page: AppTest, name: str, query: dict[str, str]) -> None:
+    """Open the page and the address of an earlier entry of the browser's history."""
+    page.switch_page(f"../../pages/{name}.py")
+    page.query_params.clear()
+    for key, value in query.items():
+        page.query_params[key] = value
+    page.run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("explore", OWN), ("explore", {}), ("lessons", {"text": OWN["text"]})],
+    ids=["own", "default", "lessons"],
+)
+def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]) -> None:
+    """A first visitor's text is that of the tour, so that its text alone does not tell the stop."""
+    page = asked(name, **own)
+    page.session_state[tour.OFFER] = name == "explore"
+    lead(page.run(), 0, icon=":material/tour:")
+    assert any("Stop 1 of 6" in said for said in notes(page))
+    back_to(page, name, own)
+    assert tour.STOP not in page.session_state
+    assert chosen(page) == own
+    page.switch_page("../../pages/tokens.py").run()
+    assert {name: raw for name, raw in chosen(page).items() if name in own} == own
+
+
+@pytest.mark.slow
+def test_back_to_the_first_stop_stays_on_the_tour() -> None:
+    page = asked("explore")
+    lead(page, 0, icon=":material/tour:")
+    query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    lead(page, 1, shortcut="alt+pagedown")
+    back_to(page, "explore", query)
+    assert page.session_state[tour.STOP] == 0
+
+
 def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(middleware, "MOST", 2)
     a, b, c = (middleware.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of the three cookies.

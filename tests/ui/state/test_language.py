@@ -53,10 +53,10 @@ def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(mon
 
     state, run = State({language.LANGUAGE: "zh"}), object()
     monkeypatch.setattr("streamlit.session_state", state)
-    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
+    monkeypatch.setattr(language, "script_run", lambda: run)
     assert [language.session_language() for _ in range(3)] == ["zh"] * 3
     assert len(asked_for) == 1
     language.set_language("en")
     assert language.session_language() == "en"
-    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: None)
+    monkeypatch.setattr(language, "script_run", lambda: None)
     assert language.session_language() == "en", "it serves nobody"
