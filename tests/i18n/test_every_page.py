@@ -20,8 +20,8 @@ from tests.support.picturemodels import sight
 from tests.support.translators import tiny
 from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
+from ui.input.probes import LIBRARY
 from ui.pages.bertviz_views.routes import KINDS
-from ui.pages.find.probes import LIBRARY
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
