@@ -1,4 +1,4 @@
-"""Checks of every request: hosts, origins, security headers and the visitor cookie."""
+"""Treatment of every request: hosts, origins, security headers, the visitor cookie, and old addresses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.state.navigation import new_address
 from ui.streamlit_internals import METRICS, inline_scripts
 from viz.components.base_path import BASE
 
@@ -260,6 +261,23 @@ def _of_one_site(scope: Scope) -> Scope:
     scheme = "https" if scope.get("scheme") == "wss" else "http"
     MutableHeaders(scope=changed)["origin"] = f"{scheme}://{headers['host']}"
     return changed
+
+
+class OldAddresses:
+    """Middleware that redirects the addresses of pages in earlier versions, with their parameters (308)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        there = None
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            path = str(scope["path"]).removeprefix(BASE).strip("/")
+            there = new_address(path, scope["query_string"].decode("latin-1"))
+        if there is None:
+            await self.app(scope, receive, send)
+        else:
+            await RedirectResponse(f"{BASE}/{there}", 308)(scope, receive, send)
 
 
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # Headers that proxies add.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from i18n import use_language
-from tests.support.asking import asked
+from tests.support.asking import asked, go
 from tests.support.words import said
 from ui.state import language
 
@@ -19,8 +18,7 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    with use_language("zh"):  # AppTest reads the page's controls in this language.
-        page.switch_page("../../pages/tutorials.py").run()
+    go(page, "tutorials")
     assert page.query_params["lang"] == "zh"
 
 

@@ -11,7 +11,8 @@ from inference.text.words import is_chinese
 from ui.classroom import view_presenter
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
-from ui.state.session import PAGE, begin, get_view_state
+from ui.state.navigation import BY_VIEW
+from ui.state.session import begin, current_view, get_view_state
 from ui.state.view_state import ViewState
 from ui.streamlit_internals import is_fragment_run
 
@@ -29,7 +30,7 @@ def fragment_state() -> Iterator[ViewState]:
         yield get_view_state()
         return
     with SCRIPTS.run(), PAGE_SECONDS.labels("explore").time():
-        choice = begin(st.session_state[PAGE])
+        choice = begin(BY_VIEW[current_view()].path)
         if _sidebar_key(choice) != st.session_state.get(AROUND) or view_presenter() is not None:
             st.rerun()
         yield choice

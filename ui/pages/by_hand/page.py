@@ -1,4 +1,4 @@
-"""The page By hand: a layer on a small example, with editable numbers and every step as a matrix."""
+"""The view By hand: a layer on a small example, with editable numbers and every step as a matrix."""
 
 from collections.abc import Sequence
 
@@ -129,26 +129,27 @@ def how_to_read() -> None:
         )
 
 
-st.title(_("What does attention do to a small example?"))
-now, small, problems = get_example()
-now, more = fit_options(now, small)
-with st.container():  # always present, so that later elements keep their position
-    for problem in [*problems, *more]:
-        show_notice(problem, role="status")
-pick(now, small)
-result = compute_example(small, rules_of(now))
-inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
-with inputs:
-    st.markdown(_("**Change the numbers**"))
-    tables(now, small)
-    with st.expander(_("Sizes")):
-        sizes(small)
-    with st.expander(_("Files")):
-        files(small, result)
-with figures:
-    draw_observations(now, small, result)
-    attention(now, small, result)
-    draw_next_word(now, small, result)
-    st.caption(marks())
-draw_curve(result.worked)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    now, small, problems = get_example()
+    now, more = fit_options(now, small)
+    with st.container():  # always present, so that later elements keep their position
+        for problem in [*problems, *more]:
+            show_notice(problem, role="status")
+    pick(now, small)
+    result = compute_example(small, rules_of(now))
+    inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
+    with inputs:
+        st.markdown(_("**Change the numbers**"))
+        tables(now, small)
+        with st.expander(_("Sizes")):
+            sizes(small)
+        with st.expander(_("Files")):
+            files(small, result)
+    with figures:
+        draw_observations(now, small, result)
+        attention(now, small, result)
+        draw_next_word(now, small, result)
+        st.caption(marks())
+    draw_curve(result.worked)
+    how_to_read()

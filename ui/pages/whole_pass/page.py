@@ -1,4 +1,4 @@
-"""The page Whole pass: every stage of a forward pass, recomputed, with each number traced to weights."""
+"""The view Whole pass: every stage of a forward pass, recomputed, with each number traced to weights."""
 
 import streamlit as st
 
@@ -93,11 +93,12 @@ def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
         show_notice(said, role="status")
 
 
-st.title(_("The whole pass, from letters to a probability"))
-chosen_text = get_view_state()
-compose(chosen_text, kind_of(chosen_text))
-own_options = get_params(WholePassOptions)
-found = read_trace(chosen_text)
-if found is not None:
-    draw(chosen_text, found, own_options)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen_text = get_view_state()
+    compose(chosen_text, kind_of(chosen_text))
+    own_options = get_params(WholePassOptions)
+    found = read_trace(chosen_text)
+    if found is not None:
+        draw(chosen_text, found, own_options)
+    how_to_read()

@@ -1,4 +1,4 @@
-"""The page Positions: tests of word order, and the position encodings of the model."""
+"""The view Positions: tests of word order, and the position encodings of the model."""
 
 import streamlit as st
 
@@ -61,11 +61,12 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
         scores(choice, trace, held, options)
 
 
-st.title(_("How does it know word order?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-picked = get_params(PositionsOptions)
-found = read_trace(chosen)
-if found is not None:
-    draw(chosen, found, picked)
-    how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    picked = get_params(PositionsOptions)
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found, picked)
+        how_to_read()

@@ -1,4 +1,4 @@
-"""The page Measure: every head scored on sentences with annotated relations."""
+"""The view Measure: every head scored on sentences with annotated relations."""
 
 import streamlit as st
 
@@ -36,17 +36,18 @@ def how_to_read() -> None:
         )
 
 
-st.title(_("Which head finds a relation, and how well?"))
-chosen, options = get_view_state(), get_params(MeasureOptions)
-data = pick_data(options)
-if data is not None:
-    found = load_scores(chosen, options, *data)
-    if found is not None:
-        left_out(found)
-        best = overview(found, options)
-        if best is not None:
-            head = selected_head(found, best, chosen)
-            maps(found, options, best.relation, head)
-            draw_examples(found, options, best.relation, head, chosen)
-            files(found, best.relation)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen, options = get_view_state(), get_params(MeasureOptions)
+    data = pick_data(options)
+    if data is not None:
+        found = load_scores(chosen, options, *data)
+        if found is not None:
+            left_out(found)
+            best = overview(found, options)
+            if best is not None:
+                head = selected_head(found, best, chosen)
+                maps(found, options, best.relation, head)
+                draw_examples(found, options, best.relation, head, chosen)
+                files(found, best.relation)
+    how_to_read()

@@ -1,4 +1,4 @@
-"""The page Masked words: predictions for blanks, their origin, surprisal, and the training objective."""
+"""The view Masked words: predictions for blanks, their origin, surprisal, and the training objective."""
 
 import streamlit as st
 
@@ -80,14 +80,15 @@ def draw(choice: ViewState, who: PageModel) -> None:
             guesses(who, request, filled, at)
 
 
-st.title(_("Which word fits the blank?"))
-chosen = get_view_state()
-compose(chosen, "encoder")  # an encoder answers regardless of the chosen model, and reads pairs
-get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
-answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
-try:
-    draw(chosen, answerer)
-except UserError as refusal:
-    offer_way_out(refusal, answerer, chosen)
-draw_published(answerer)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder")  # an encoder answers regardless of the chosen model, and reads pairs
+    get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
+    try:
+        draw(chosen, answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    draw_published(answerer)
+    how_to_read()

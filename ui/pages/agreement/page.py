@@ -1,4 +1,4 @@
-"""The page Agreement: attribution methods compared with the effect of leaving words out."""
+"""The view Agreement: attribution methods compared with the effect of leaving words out."""
 
 import streamlit as st
 
@@ -111,9 +111,10 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
         collapse(trace)
 
 
-st.title(_("Do explanations agree?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-read_now = read_trace(chosen)
-if read_now is not None:
-    draw(chosen, read_now)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    read_now = read_trace(chosen)
+    if read_now is not None:
+        draw(chosen, read_now)

@@ -1,4 +1,4 @@
-"""The page Find: heads that link a source word to a candidate, in a text and in its variants."""
+"""The view Find: heads that link a source word to a candidate, in a text and in its variants."""
 
 from dataclasses import replace
 
@@ -9,15 +9,15 @@ from attention.view import View
 from i18n import _
 from inference import TraceRequest, UserError
 from ui.input.composing import compose
+from ui.input.probes import Probe
 from ui.input.sidebar import kind_of
 from ui.input.unknown_words import require_readable
 from ui.pages.find.descriptions import answers_csv
-from ui.pages.find.head_answers import ask_again, ask_heads
 from ui.pages.find.library import draw_probe_files, pick_probe
 from ui.pages.find.options import FindOptions
-from ui.pages.find.probes import Probe
 from ui.pages.find.question import answer, compare, options, pick_strength, pick_words
 from ui.pages.find.words import has_enough_words, words_of
+from ui.run.head_answers import ask_again, ask_heads
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
@@ -122,10 +122,11 @@ def _with_text(request: TraceRequest, text: str) -> TraceRequest:
     return replace(request, text=text, pair=None, cut=None)
 
 
-st.title(_("Which head links one word to another?"))
-chosen = get_view_state()
-probe_now = pick_probe(chosen)
-compose(chosen, kind_of(chosen))
-read_now = read_trace(chosen)
-if read_now is not None:
-    draw(chosen, read_now, probe_now)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    probe_now = pick_probe(chosen)
+    compose(chosen, kind_of(chosen))
+    read_now = read_trace(chosen)
+    if read_now is not None:
+        draw(chosen, read_now, probe_now)

@@ -1,4 +1,4 @@
-"""The page Block: the model drawn from its modules, its parameters by part, and the cost of attention."""
+"""The view Block: the model drawn from its modules, its parameters by part, and the cost of attention."""
 
 import streamlit as st
 
@@ -73,10 +73,11 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
                     show_error(refusal)
 
 
-st.title(_("What is a layer made of?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-options = get_params(BlockOptions)
-found = read_trace(chosen)
-if found is not None:
-    draw(chosen, found, options)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    options = get_params(BlockOptions)
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found, options)

@@ -1,4 +1,4 @@
-"""The page Generate: next-token candidates, step-by-step generation, and the attention of each step."""
+"""The view Generate: next-token candidates, step-by-step generation, and the attention of each step."""
 
 import streamlit as st
 
@@ -78,21 +78,22 @@ def draw(choice: ViewState, who: PageModel) -> None:
         next_token(request, step, options, prompt)
 
 
-st.title(_("What does a decoder look at before the next word?"))
-chosen = get_view_state()
-compose(chosen, "decoder")  # a decoder continues a single text, regardless of the chosen model
-get_params(GenerateOptions)  # reports invalid parameters before the model runs
-answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
-try:
-    draw(chosen, answerer)
-except UserError as refusal:
-    offer_way_out(refusal, answerer, chosen)
-    if get_params(GenerateOptions).written:
-        st.button(
-            _("Back to the prompt"),
-            on_click=set_params,
-            args=(GenerateOptions,),
-            kwargs=PROMPT_ALONE,
-            help=_("What was written after it is left out"),
-        )
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "decoder")  # a decoder continues a single text, regardless of the chosen model
+    get_params(GenerateOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
+    try:
+        draw(chosen, answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+        if get_params(GenerateOptions).written:
+            st.button(
+                _("Back to the prompt"),
+                on_click=set_params,
+                args=(GenerateOptions,),
+                kwargs=PROMPT_ALONE,
+                help=_("What was written after it is left out"),
+            )
+    how_to_read()

@@ -9,9 +9,17 @@ import numpy as np
 from attention.head_search import counterparts, favorite_counts, links, preference, weight_above_expected
 from attention.mask import FloatArray
 from attention.view import View
-from ui.pages.find.words import Words
 from ui.state.selection import load_baselines
 from ui.state.view_state import ViewState
+
+
+@dataclass(frozen=True)
+class Words:
+    """Cells of the view: the source and the two candidates."""
+
+    source: int
+    first: int
+    second: int
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The page Pictures: the patches of a picture, and the attention of a vision transformer."""
+"""The view Pictures: the patches of a picture, and the attention of a vision transformer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -116,15 +116,18 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
     set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"])
 
 
-st.title(_("What does a vision transformer look at?"))
-st.caption(_("A picture is cut into patches, and every head of every layer gives each patch weights over all others."))
-chosen = get_params(PicturesOptions)
-controls(chosen)
-found = get_shown_picture(chosen)
-if found is not None:
-    draw(found, chosen)
-    if found.cited:
-        st.caption(join_sentences(found.cited, found.note))
-    if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:
-        say_installing(NO_MODEL)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    st.caption(
+        _("A picture is cut into patches, and every head of every layer gives each patch weights over all others.")
+    )
+    chosen = get_params(PicturesOptions)
+    controls(chosen)
+    found = get_shown_picture(chosen)
+    if found is not None:
+        draw(found, chosen)
+        if found.cited:
+            st.caption(join_sentences(found.cited, found.note))
+        if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:
+            say_installing(NO_MODEL)
+    how_to_read()

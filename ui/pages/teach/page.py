@@ -1,11 +1,11 @@
-"""The page Teach: fine-tuning on labelled texts, compared with a bag-of-words model (TF-IDF)."""
+"""The view Teach: fine-tuning on labelled texts, compared with a bag-of-words model (TF-IDF)."""
 
 import streamlit as st
 
 from i18n import _
 from inference import UserError
 from ui.pages.teach import own_trainings
-from ui.pages.teach.model_views import draw_view
+from ui.pages.teach.model_views import draw_model_view
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.training_progress import draw_progress
 from ui.pages.teach.training_request import begin
@@ -49,14 +49,15 @@ def draw_training(options: TeachOptions) -> None:
         return
     draw_progress(look)
     if look.has_model:
-        draw_view(look)
+        draw_model_view(look)
 
 
-st.title(_("What can a model be taught?"))
-asked = get_params(TeachOptions)
-if asked.job:
-    draw_training(asked)
-else:
-    begin(asked)
-    own_trainings.draw()
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    asked = get_params(TeachOptions)
+    if asked.job:
+        draw_training(asked)
+    else:
+        begin(asked)
+        own_trainings.draw()
+    how_to_read()

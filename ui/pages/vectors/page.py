@@ -1,4 +1,4 @@
-"""The page Vectors: word vectors of each layer, sentence vectors, and their cosine similarity."""
+"""The view Vectors: word vectors of each layer, sentence vectors, and their cosine similarity."""
 
 import streamlit as st
 
@@ -64,10 +64,11 @@ def draw(choice: ViewState, trace: Trace) -> None:
         show_error(refusal)
 
 
-st.title(_("What does the model make of a word?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-found = read_trace(chosen)
-if found is not None:
-    draw(chosen, found)
-    how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found)
+        how_to_read()

@@ -1,4 +1,4 @@
-"""The page Next sentence: the next-sentence head's prediction, and attention between the two texts."""
+"""The view Next sentence: the next-sentence head's prediction, and attention between the two texts."""
 
 import streamlit as st
 
@@ -33,17 +33,18 @@ def how_to_read() -> None:
         )
 
 
-st.title(_("Does B follow A?"))
-chosen = get_view_state()
-compose(chosen, "encoder")  # an encoder judges two texts, regardless of the chosen model
-get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
-answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
-try:
-    texts = pair_of(chosen)
-    judgement(chosen, answerer, texts)
-    draw_cross_text(chosen, answerer, texts)
-    own_pairs(answerer)
-except UserError as refusal:
-    offer_way_out(refusal, answerer, chosen)
-draw_published(answerer)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder")  # an encoder judges two texts, regardless of the chosen model
+    get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
+    try:
+        texts = pair_of(chosen)
+        judgement(chosen, answerer, texts)
+        draw_cross_text(chosen, answerer, texts)
+        own_pairs(answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    draw_published(answerer)
+    how_to_read()

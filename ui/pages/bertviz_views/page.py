@@ -1,4 +1,4 @@
-"""The page BertViz: its three views of the current trace, offline."""
+"""The view BertViz: its three views of the current trace, offline."""
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from ui.run.notices import show_notice
 from ui.run.services import get_trace_store, trace_seal
 from ui.run.traces import read_trace
 from ui.show.chart import theme
+from ui.show.views import link_to_view
 from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import get_view_state, set_view_state
@@ -64,7 +65,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         )
     if refused is not None:
         show_notice(refused, role="status")
-        st.page_link("../../pages/explore.py", label=_("Look at it on the Explore page"), icon=":material/grid_view:")
+        link_to_view("explore", _("Look at it on the Explore page"), icon=":material/grid_view:")
         return
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
@@ -72,9 +73,10 @@ def draw(choice: ViewState, trace: Trace) -> None:
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=translate(ALTS[kind]))
 
 
-st.title(_("What does BertViz show of the same trace?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-found = read_trace(chosen)
-if found is not None:
-    draw(chosen, found)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found)

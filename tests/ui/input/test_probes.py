@@ -11,7 +11,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.asking import asked
 from tests.support.cases import loop_over
-from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of
+from ui.input.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of
 
 ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
 

@@ -1,4 +1,4 @@
-"""The page Explore: maps of all heads, a large map of the selected head, and the text."""
+"""The view Explore: maps of all heads, a large map of the selected head, and the text."""
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
 from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
+from ui.show.views import link_to_view
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
@@ -49,12 +50,12 @@ def link_famous_pair() -> None:
 
     The link sets a parameter, because the page then starts with the default text.
     """
-    st.page_link(
-        "../../pages/compare.py",
-        label=_("Side by side: it was too tired | too wide"),
+    link_to_view(
+        "compare",
+        _("Side by side: it was too tired | too wide"),
         icon=":material/compare:",
         help=_("The same sentence with one word changed, and what each head makes of it"),
-        query_params={"differs": "text"},
+        query={"differs": "text"},
     )
 
 
@@ -86,6 +87,7 @@ def draw_text_and_picture() -> None:
             draw(chosen, found)
 
 
-st.title(_("Which heads attend where?"))
-st.caption(translate(WHAT))
-draw_text_and_picture()
+def draw_view() -> None:
+    """Draw the view."""
+    st.caption(translate(WHAT))
+    draw_text_and_picture()

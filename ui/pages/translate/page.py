@@ -1,4 +1,4 @@
-"""The page Translate: a translation generated step by step, with the cross-attention of each step."""
+"""The view Translate: a translation generated step by step, with the cross-attention of each step."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -100,13 +100,14 @@ def page(choice: ViewState, who: PageModel) -> None:
     draw_published(who)
 
 
-st.title(_("Which source word is each target word made from?"))
-chosen = get_view_state()
-compose(chosen, "encoder-decoder")
-get_params(TranslateOptions)  # reports invalid parameters before the model runs
-answerer = pick_page_model(WRITES, chosen, TranslateOptions)
-try:
-    page(chosen, answerer)
-except UserError as refusal:
-    offer_way_out(refusal, answerer, chosen)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder-decoder")
+    get_params(TranslateOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(WRITES, chosen, TranslateOptions)
+    try:
+        page(chosen, answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    how_to_read()

@@ -1,4 +1,4 @@
-"""The page Tutorials: claims of tutorials compared with the models, in the order of teaching."""
+"""The view Tutorials: claims of tutorials compared with the models, in the order of teaching."""
 
 import streamlit as st
 
@@ -31,11 +31,12 @@ def how_to_read() -> None:
         )
 
 
-st.title(_("What do tutorials tell, and what do the models show?"))
-chosen = get_view_state()
-compose(chosen, "encoder")  # a theme may read two texts, regardless of the chosen model
-options = get_params(TutorialsOptions)
-show_notes()
-bound_widget(TutorialsOptions, "theme", st.segmented_control, required=True)
-draw(STATIONS[options.theme], chosen, options)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder")  # a theme may read two texts, regardless of the chosen model
+    options = get_params(TutorialsOptions)
+    show_notes()
+    bound_widget(TutorialsOptions, "theme", st.segmented_control, required=True)
+    draw(STATIONS[options.theme], chosen, options)
+    how_to_read()

@@ -1,4 +1,4 @@
-"""The page Roles: each head's role by its shares of attention, and the similarity of heads."""
+"""The view Roles: each head's role by its shares of attention, and the similarity of heads."""
 
 import streamlit as st
 
@@ -62,23 +62,24 @@ def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
         return None
 
 
-st.title(_("What is each head for?"))
-choice_now, options_now = get_view_state(), get_params(RolesOptions)
-compose(choice_now, kind_of(choice_now))
-left, middle, right = st.columns(3)
-bound_widget(RolesOptions, "source", left.segmented_control, required=True)
-bound_widget(RolesOptions, "share", middle.slider, min_value=10, max_value=100, step=5, format="%d %%")
-bound_widget(RolesOptions, "relations", right.checkbox)
-known_now = gather_evidence(options_now)
-if known_now is not None:
-    roles_now = head_roles(known_now, options_now)
-    two_sided = kind_of(choice_now) == "encoder-decoder"
-    found_now = Relations()
-    # The annotated sentences are read by the chosen model, by the encoder if there are two stacks.
-    if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
-        found_now = head_relations(choice_now)
-    draw_map(known_now, choice_now, options_now, roles_now, found_now)
-    table(known_now, options_now, roles_now, found_now)
-    draw_examples(known_now, roles_now, found_now, options_now, choice_now)
-    draw_similarity(known_now, choice_now, options_now, roles_now)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    choice_now, options_now = get_view_state(), get_params(RolesOptions)
+    compose(choice_now, kind_of(choice_now))
+    left, middle, right = st.columns(3)
+    bound_widget(RolesOptions, "source", left.segmented_control, required=True)
+    bound_widget(RolesOptions, "share", middle.slider, min_value=10, max_value=100, step=5, format="%d %%")
+    bound_widget(RolesOptions, "relations", right.checkbox)
+    known_now = gather_evidence(options_now)
+    if known_now is not None:
+        roles_now = head_roles(known_now, options_now)
+        two_sided = kind_of(choice_now) == "encoder-decoder"
+        found_now = Relations()
+        # The annotated sentences are read by the chosen model, by the encoder if there are two stacks.
+        if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
+            found_now = head_relations(choice_now)
+        draw_map(known_now, choice_now, options_now, roles_now, found_now)
+        table(known_now, options_now, roles_now, found_now)
+        draw_examples(known_now, roles_now, found_now, options_now, choice_now)
+        draw_similarity(known_now, choice_now, options_now, roles_now)
+    how_to_read()

@@ -1,4 +1,4 @@
-"""The page Cause: the model's answer after heads are ablated, edges masked or words hidden."""
+"""The view Cause: the model's answer after heads are ablated, edges masked or words hidden."""
 
 from dataclasses import replace
 
@@ -136,7 +136,8 @@ def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | Non
     return read_trace(replace(choice, pair=asked.request.pair or ""))
 
 
-st.title(_("Does this head matter?"))
-chosen = begin_with(get_view_state())
-compose(chosen, kind_of(chosen))
-page(chosen)
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = begin_with(get_view_state())
+    compose(chosen, kind_of(chosen))
+    page(chosen)

@@ -1,4 +1,4 @@
-"""The page Why attention: cost and path length of attention, compared with other layer types.
+"""The view Why attention: cost and path length of attention, compared with other layer types.
 
 Recurrent, convolutional and attention networks can also be trained on small tasks.
 """
@@ -57,13 +57,14 @@ def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
     table(numbers)
 
 
-st.title(_("Why attention?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-options = get_params(WhyAttentionOptions)
-found = read_trace(chosen)
-if found is not None:
-    draw(chosen, found, options)
-draw_recorded(options)
-train_one(options)
-how_to_read()
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    options = get_params(WhyAttentionOptions)
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found, options)
+    draw_recorded(options)
+    train_one(options)
+    how_to_read()
