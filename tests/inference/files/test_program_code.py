@@ -86,7 +86,7 @@ def test_an_unknown_class_without_a_tokenizer_file_is_refused(folder: Path) -> N
     assert load(ModelSource("mine", None, folder), Settings()).records
     change(folder / "tokenizer_config.json", **TOKENIZER)
     assert notes(folder) == ()
-    with pytest.raises(UserError, match=r"EvilTokenizer.* tokenizer\.json\. [A-Z]"):
+    with pytest.raises(UserError, match="EvilTokenizer"):
         load(ModelSource("mine", None, folder), Settings())
 
 
