@@ -79,7 +79,12 @@ function build() {
 
 class Palette {
   constructor() {
-    Object.assign(this, build());
+    const { input, list, nothing, dialog, button } = build();
+    this.input = input;
+    this.list = list;
+    this.nothing = nothing;
+    this.dialog = dialog;
+    this.button = button;
     /** @type {PaletteEntry[]} */
     this.shown = [];
     this.at = 0;
