@@ -174,7 +174,8 @@ let unlisten = null;
 
 /**
  * Entry point for Streamlit.
- * @param {{data: PaletteData, parentElement: Element|ShadowRoot, setTriggerValue: (name: string, value: string) => void}} component
+ * @param {{data: PaletteData, parentElement: Element|ShadowRoot,
+ *   setTriggerValue: (name: string, value: string) => void}} component
  */
 export default function ({ data, parentElement, setTriggerValue }) {
   speak(data.words);
