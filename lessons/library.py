@@ -1,4 +1,4 @@
-"""Built-in lessons and the tour, read from assets/lessons/ and cached."""
+"""Built-in lessons and the tour, cached, and lesson files compressed into addresses with a size limit."""
 
 from __future__ import annotations
 

