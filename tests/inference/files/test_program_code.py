@@ -12,8 +12,8 @@ import pytest
 from headlight.command import main
 from inference.catalogue.listing import local_card
 from inference.errors import UserError
+from inference.files.architecture import code_notes, is_known_tokenizer
 from inference.files.checkpoint import inspect
-from inference.files.program_code import code_notes, is_known_tokenizer
 from inference.files.sources import ModelSource
 from inference.load.loading import load
 from inference.settings import Settings
