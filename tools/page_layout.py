@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser.test_pages import drawn  # noqa: E402  (after the path is set)
+from tests.browser.test_pages import LACKING, VISITS, drawn  # noqa: E402  (after the path is set)
 from tests.support.atrest import rest  # noqa: E402
 from tests.support.browser import chromium  # noqa: E402
 from tests.support.running import running  # noqa: E402
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_CONTROLS, LOWEST_FIGURE = 12, 400
 SIZE = {"width": 1440, "height": 900}
 # Return the names of the controls above the fold and the top of the first figure, through all shadow roots.
-MEASURE = """() => {
+MEASURE = """(figure) => {
     const all = function* (root) {
         for (const el of root.querySelectorAll("*")) {
             yield el;
@@ -55,16 +55,16 @@ MEASURE = """() => {
         if (box.width < 2 || box.height < 2 || !el.checkVisibility({ visibilityProperty: true })) continue;
         if (el.matches(CONTROL) && !el.matches(PART) && box.top < innerHeight && !inside(el, NOT))
             names.push((el.ariaLabel || el.innerText || el.id || el.className || el.tagName).trim().slice(0, 30));
-        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100)
-            tops.push(box.top);
+        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100
+            || figure && el.matches(figure)) tops.push(box.top);
     }
     return [names, tops.length ? Math.round(Math.min(...tops)) : null];
 }"""
 
 
-def measure(page: Page) -> tuple[list[str], int | None]:
+def measure(page: Page, view: str) -> tuple[list[str], int | None]:
     """Return the names of the controls above the fold, and the top of the first figure in pixels."""
-    found: Any = page.evaluate(MEASURE)
+    found: Any = page.evaluate(MEASURE, VISITS[view].figure.replace(", " + LACKING, ""))
     return list(found[0]), found[1]
 
 
@@ -83,7 +83,7 @@ def main(arguments: list[str]) -> int:
             drawn(page, view)
             took = perf_counter() - came
             rest(page)
-            controls, top = measure(page)
+            controls, top = measure(page, view)
             missed += len(controls) > MOST_CONTROLS or (top or 0) > LOWEST_FIGURE
             print(f"{view:16}{len(controls):>10}{'none' if top is None else top:>8}{took:>9.1f}")
             if arguments:
