@@ -26,10 +26,10 @@ from tests.support.visitor import address_of  # noqa: E402
 from ui.state.navigation import BY_VIEW  # noqa: E402
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 MOST_CONTROLS, LOWEST_FIGURE = 12, 400
-SIZE = {"width": 1440, "height": 900}
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 # Return the names of the controls above the fold and the top of the first figure, through all shadow roots.
 MEASURE = """(figure) => {
     const all = function* (root) {
