@@ -13,6 +13,7 @@ from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
 from classroom.views import StudentView, TeacherView
 from i18n import _, ngettext
+from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -20,6 +21,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.text import escape_markdown, format_comma_list, join_sentences
 from ui.state import classroom
 from ui.state.session import PAGE, get_view_state, page_query
+from ui.state.view_state import DEFAULT_MODEL
 from viz.components.follower import follower
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
@@ -231,8 +233,8 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
 
 
 def _view(path: str, query: dict[str, str]) -> str:
-    written = urlencode(query)
-    return f"/{path}?{written}" if written else f"/{path}"
+    """Return the address of a view; it names the model, so that it does not depend on the default model."""
+    return f"/{path}?{urlencode({'model': DEFAULT_MODEL, **query})}"
 
 
 def class_summary(board: TeacherView) -> str:
@@ -340,7 +342,7 @@ def _rejoin_class() -> None:
 def _open(view: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
     """Open the teacher's view; ignore an address that names no page of this app."""
     path, _sep, query = view.removeprefix("/").partition("?")
-    wanted = dict(parse_qsl(query, keep_blank_values=True))
+    wanted = {"model": EMBEDDED, **dict(parse_qsl(query, keep_blank_values=True))}  # Older views name no model.
     if path == page.url_path:  # The page reads the new address afterwards, as it does for a link.
         st.query_params.from_dict(wanted)
     elif path in pages:
