@@ -31,6 +31,7 @@ from ui.server import metrics  # noqa: E402
 from ui.server.metrics import RequestMetrics  # noqa: E402
 from ui.server.middleware import (  # noqa: E402
     Guard,
+    OldAddresses,
     SecurityHeaders,
     VisitorCookie,
 )
@@ -66,6 +67,7 @@ app = st.App(
         Middleware(RequestMetrics),
         Middleware(SecurityHeaders),
         Middleware(Guard, only_here=get_backend().settings.only_here),
+        Middleware(OldAddresses),
         Middleware(UploadLimit, settings=get_backend().settings),
         Middleware(VisitorCookie),
     ],

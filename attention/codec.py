@@ -1,6 +1,9 @@
-"""Binary frames for arrays: a JSON header and raw little-endian blocks.
+"""The binary format of files, answers and maps: safetensors, with JSON in its metadata.
 
-    uint32 header length | UTF-8 JSON header, padded with spaces | blocks, each padded to 8 bytes
+    uint64 header length | JSON header, padded with spaces | tensors, little-endian, without gaps
+
+Saved traces (`attention/storage.py`), messages between processes (`serving/protocol.py`) and maps for the browser
+(`viz/components/shared/frames.js`) use it. Nothing in a file is executed.
 
 Measured on real maps (docs/LOG.md), linear 8-bit coding loses up to half of a row's mass at 512 tokens and square-root
 coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for display as float16.
@@ -9,6 +12,7 @@ coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for di
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,8 +21,86 @@ import numpy.typing as npt
 
 from attention.mask import FloatArray
 
-ALIGN = 8
+ALIGNED = 64  # alignment of the first tensor in bytes
+LONGEST_HEADER = 64_000_000  # limit in bytes; the tokens of a long text take several megabytes
+METADATA, JSON = "__metadata__", "headlight"  # key of the metadata in the header, and of our JSON in the metadata
+Block = bytes | memoryview  # a part of a file
+Numbers = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
+DTYPES = {
+    "BOOL": np.dtype("?"),
+    **{f"{kind}{8 * size}": np.dtype(f"<{kind.lower()}{size}") for kind in "UI" for size in (1, 2, 4, 8)},
+    **{f"F{8 * size}": np.dtype(f"<f{size}") for size in (2, 4, 8)},
+}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def encode(metadata: Mapping[str, str], tensors: Mapping[str, Numbers]) -> list[Block]:
+    """Return the bytes of a file in blocks: the header, then each tensor; contiguous tensors are not copied.
+
+    Tensors whose length has the largest power of two as a divisor come first, so that each tensor is aligned to its
+    numbers. Raise KeyError for numbers that are not in ``DTYPES``.
+    """
+    header: dict[str, Any] = {METADATA: dict(metadata)}
+    blocks, at = list[Block](), 0
+    for name, array in sorted(tensors.items(), key=lambda item: -_alignment(item[1].nbytes)):
+        header[name] = {
+            "dtype": DTYPE_NAMES[array.dtype],
+            "shape": array.shape,
+            "data_offsets": (at, at := at + array.nbytes),
+        }
+        blocks.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % ALIGNED)
+    return [len(text).to_bytes(8, "little") + text, *blocks]
+
+
+def _alignment(size: int) -> int:
+    """Return the largest power of two, at most ALIGNED, that divides a number of bytes."""
+    return min(size & -size, ALIGNED) or ALIGNED
+
+
+def decode(data: Block) -> tuple[dict[str, str], dict[str, Numbers]]:
+    """Return the metadata and the tensors of a file, which are read-only views of its bytes.
+
+    Raise ValueError if the bytes are not a whole file: a header within its limits, and tensors without gaps that
+    fill the rest.
+
+    >>> metadata, tensors = decode(b"".join(encode({"a": "b"}, {"w": np.array([[0.5, 1.0]])})))
+    >>> metadata, tensors["w"].tolist()
+    ({'a': 'b'}, [[0.5, 1.0]])
+    """
+    view = memoryview(data).toreadonly()
+    length = int.from_bytes(view[:8], "little")
+    if len(view) < 8 or length > min(LONGEST_HEADER, len(view) - 8):
+        raise ValueError(f"A header of {length} bytes does not fit into {len(view)} bytes.")
+    try:
+        header = json.loads(bytes(view[8 : 8 + length]))
+        metadata = header.pop(METADATA, {})
+        tensors, at, body = dict[str, Numbers](), 0, view[8 + length :]
+        for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            tensors[name] = _tensor(body, at, **entry)
+            at += tensors[name].nbytes
+        if at != len(body) or not all(isinstance(value, str) for value in metadata.values()):
+            raise ValueError(f"The tensors take {at} bytes of {len(body)}.")
+    except (LookupError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError("The header does not describe tensors.") from error
+    return metadata, tensors
+
+
+def _tensor(body: memoryview, at: int, dtype: str, shape: list[int], data_offsets: list[int]) -> Numbers:
+    """Return the tensor that begins at byte ``at``; raise ValueError if its header does not fit it."""
+    kind = DTYPES[dtype]
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("A size is not a natural number.")
+    count = math.prod(shape)
+    if data_offsets != [at, at + count * kind.itemsize] or data_offsets[1] > len(body):
+        raise ValueError(f"A tensor of shape {shape} begins at byte {at} of {len(body)}, not at {data_offsets}.")
+    values = np.frombuffer(body, kind, count, at) if count else np.empty(0, kind)
+    if kind == np.bool_ and count and values.view(np.uint8).max() > 1:
+        raise ValueError("A truth value is neither 0 nor 1.")
+    values.setflags(write=False)
+    return values.reshape(shape)
 
 
 def sqrt8(weights: FloatArray) -> Bytes:
@@ -91,28 +173,31 @@ STORED: dict[str, np.dtype[Any]] = {
     "float32": np.dtype("<f4"),
 }
 
-CODERS: dict[str, Callable[[FloatArray], npt.NDArray[Any]]] = {
+CODERS: dict[str, Callable[[FloatArray], Numbers]] = {
     "sqrt8": sqrt8,
     "signed8": signed8,
     "float16": halves,
     "float32": np.asarray,
 }
-DECODERS: dict[str, Callable[[npt.NDArray[Any]], FloatArray]] = {"sqrt8": from_sqrt8, "signed8": from_signed8}
+DECODERS: dict[str, Callable[[Numbers], FloatArray]] = {
+    "sqrt8": from_sqrt8,
+    "signed8": from_signed8,
+    **dict.fromkeys(("float16", "float32"), lambda coded: coded.astype(np.float32)),
+}
+
+
+CODINGS = {dtype: coding for coding, dtype in STORED.items()}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
-    """Encode a frame; ``arrays`` maps each name to (values, coding), with a coding from ``STORED``."""
-    entries, blocks, offset = [], [], 0
-    for name, (values, coding) in arrays.items():
-        block = CODERS[coding](values).astype(STORED[coding], copy=False).tobytes()
-        entries.append(
-            {"name": name, "dtype": coding, "shape": list(values.shape), "offset": offset, "bytes": len(block)}
-        )
-        blocks.append(block + b"\0" * (-len(block) % ALIGN))
-        offset += len(blocks[-1])
-    text = json.dumps({**header, "arrays": entries}, ensure_ascii=False).encode()
-    text += b" " * (-(len(text) + 4) % ALIGN)
-    return len(text).to_bytes(4, "little") + text + b"".join(blocks)
+    """Encode maps for the browser; ``arrays`` maps each name to (values, coding), with a coding from ``STORED``.
+
+    The type of a tensor's numbers states its coding.
+    """
+    tensors = {
+        name: CODERS[coding](values).astype(STORED[coding], copy=False) for name, (values, coding) in arrays.items()
+    }
+    return b"".join(encode({JSON: json.dumps(header, ensure_ascii=False)}, tensors))
 
 
 def decode_frame(data: bytes) -> tuple[dict[str, Any], dict[str, FloatArray]]:
@@ -122,13 +207,6 @@ def decode_frame(data: bytes) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     >>> header["a"], arrays["w"].tolist()
     (1, [[0.5, 1.0]])
     """
-    length = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + length])
-    body = data[4 + length :]
-    arrays: dict[str, FloatArray] = {}
-    for entry in header.pop("arrays"):
-        block = body[entry["offset"] : entry["offset"] + entry["bytes"]]
-        raw: npt.NDArray[Any] = np.frombuffer(block, STORED[entry["dtype"]]).reshape(entry["shape"])
-        decode = DECODERS.get(entry["dtype"])
-        arrays[entry["name"]] = raw.astype(np.float32) if decode is None else decode(raw)
-    return header, arrays
+    metadata, tensors = decode(data)
+    arrays = {name: DECODERS[CODINGS[coded.dtype]](coded) for name, coded in tensors.items()}
+    return json.loads(metadata[JSON]), arrays

@@ -7,14 +7,30 @@ next a batch of a single text, and the next the steps of generation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from attention.map_axes import ABOVE, InvalidAttention, Names, fit, layer_shape_error, multiple_texts_error
+from attention.map_axes import (
+    ABOVE,
+    EXACT,
+    InvalidAttention,
+    Names,
+    batched_array_error,
+    fit,
+    format_numbers,
+    layer_shape_error,
+    mapping_error,
+    multiple_texts_error,
+    not_finite_error,
+    row_sum_error,
+    scaled_weights_error,
+    stacks_error,
+)
 from attention.mask import FloatArray
 from attention.record import MapRecord
 from attention.storage import dump
@@ -24,7 +40,6 @@ from i18n import _, format_or_list, gettext_lazy
 
 __all__ = ["EXACT", "InvalidAttention", "first", "trace", "with_content_id"]
 
-EXACT = 0.01  # tolerance below one of a row sum before it is mentioned
 ROUNDED = 0.02  # tolerance between the weights of two passes in half precision
 OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # fields of a model output
 ASK = gettext_lazy("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
@@ -85,6 +100,11 @@ def _read(attentions: Any, signed: bool, names: Names) -> list[FloatArray]:
     The last name may be missing in the maps of generated text.
     """
     axes = _axes(attentions)
+    array, name = _single_array(attentions)
+    if array is not None and len(array.shape) == 5:
+        attentions, axes = array, 5  # without a list around an array of all layers
+    if array is not None and axes == 5 and array.shape[-4] != 1:
+        raise batched_array_error(tuple(array.shape), names, name)
     if axes == 6:
         layers = _steps(attentions, names)
     elif axes in (4, 5):
@@ -118,6 +138,15 @@ def _shape(given: Any, layer: tuple[int, ...]) -> tuple[int, ...]:
     return layer if len(shape) < 3 else shape[-4:]
 
 
+def _single_array(given: Any) -> tuple[Any, str]:
+    """Return the array in the input and the expression for it; (None, "") if the input has several arrays."""
+    if hasattr(given, "shape"):
+        return given, "attentions"
+    if isinstance(given, list | tuple) and len(given) == 1 and hasattr(given[0], "shape"):
+        return given[0], "attentions[0]"
+    return None, ""
+
+
 def _axes(values: Any) -> int:
     """Return the nesting depth of the numbers; raise InvalidAttention for other inputs."""
     if values is None:
@@ -135,6 +164,8 @@ def _axes(values: Any) -> int:
                 fields=format_or_list([f"outputs.{field}" for field in fields]),
             )
         )
+    if isinstance(values, Mapping):
+        raise mapping_error(values)
     if getattr(values, "is_nested", False):
         raise InvalidAttention(
             _("A nested tensor came, which has rows of several lengths. Give one text: tensor.unbind()[0].")
@@ -169,7 +200,7 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
             _(
                 "No map came for layer {layers} (None). Leave such layers out: [a for a in attentions if a is not "
                 "None]. The others are then counted from 0.",
-                layers=_format_numbers(missing),
+                layers=format_numbers(missing),
             )
         )
     arrays = [_array(layer, f"Layer {at}") for at, layer in enumerate(given)]
@@ -219,7 +250,7 @@ def _array(values: Any, what: str) -> FloatArray:
         elif isinstance(values, list | tuple) and any(hasattr(value, "shape") for value in values):
             values = np.stack([_array(value, what) for value in values])
         with np.errstate(over="ignore"):  # overflow gives infinity, which _check rejects
-            found = np.asarray(values)
+            found = np.asarray(values.filled(0) if isinstance(values, np.ma.MaskedArray) else values)
             return found.astype(np.float32, casting="unsafe" if found.dtype == object else "same_kind", copy=False)
     except (TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise InvalidAttention(
@@ -230,14 +261,35 @@ def _array(values: Any, what: str) -> FloatArray:
 def _steps(given: Any, names: Names) -> list[FloatArray]:
     """Return each layer's maps (head, query, key) from ``generate``, a tuple of layers per step."""
     steps = [_items(step) for step in _items(given)]
+    if len(steps) in (2, 3):  # more tuples are steps
+        parts = [[_array(block, _("The input")) for block in step if block is not None] for step in steps]
+        if _are_stacks(parts):
+            raise stacks_error(parts)
     if len({len(step) for step in steps}) > 1:
         raise InvalidAttention(_("The steps have different numbers of layers; give all layers of every step."))
-    if _streams(steps):
-        raise InvalidAttention(
-            _("Each layer holds two streams, as XLNet's do. Give the content stream: [h for h, g in attentions].")
-        )
+    if not hasattr(given, "shape") and _streams(steps):
+        way = _(" If these are encoder and decoder: attentions[0].") if len(steps) == 2 else ""
+        said = _("Each layer holds two streams, as XLNet's do. Give the content stream: [h for h, g in attentions].")
+        raise InvalidAttention(said + way)
     layers = [_layers(step, names, at) for at, step in enumerate(steps)]
     return [_stitch_steps(at, list(blocks), names) for at, blocks in enumerate(zip(*layers, strict=True))]
+
+
+def _are_stacks(parts: list[list[FloatArray]]) -> bool:
+    """Return True if tuples of layers are encoder, decoder and cross-attention, not the steps of ``generate``.
+
+    The keys of a step are those of the step before and its own queries, or the step repeats all rows, or the keys
+    include the unused columns of a static cache.
+    """
+    if any(not part or part[0].ndim < 3 for part in parts):
+        return False
+    first = [part[0] for part in parts]
+    if len({block.shape for block in first}) == 1 and first[0].shape[-2] > 1:
+        return len({len(part) for part in parts}) > 1  # equal numbers may be XLNet's two streams
+    if all(a.shape[-1] == b.shape[-1] + a.shape[-2] or _repeats(b, a) for b, a in pairwise(first)):
+        return False
+    widths = {block.shape[-1] for block in first}
+    return len(widths) > 1 or sum(block.shape[-2] for block in first) > first[0].shape[-1]
 
 
 def _streams(steps: list[list[Any]]) -> bool:
@@ -279,14 +331,19 @@ def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> Floa
 
 def _repeats(before: FloatArray, after: FloatArray) -> bool:
     """Return True if a step begins with all rows of the previous step, as without a key–value cache."""
-    _, rows, cols = before.shape
-    return after.shape[1] > rows and bool(np.allclose(after[:, :rows, :cols], before, atol=ROUNDED))
+    rows, cols = before.shape[-2:]
+    return (
+        after.shape[:-2] == before.shape[:-2]
+        and after.shape[-2] > rows
+        and after.shape[-1] >= cols
+        and bool(np.allclose(after[..., :rows, :cols], before, atol=ROUNDED))
+    )
 
 
 def _check(block: FloatArray, at: int, signed: bool) -> None:
     """Raise InvalidAttention if values are not weights, or not between -1 and 1 if ``signed``."""
     if not np.isfinite(block).all():
-        raise _not_finite(block, at)
+        raise not_finite_error(block, at)
     least, most = float(block.min()), float(block.max())
     if signed:
         if (size := max(-least, most)) > 1 + ABOVE:
@@ -308,6 +365,9 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
                 least=least,
             )
         )
+    sums = block.sum(axis=2)
+    if sums.max() > 1 + ABOVE and (error := scaled_weights_error(sums, at)) is not None:
+        raise error
     if most > 1 + ABOVE:
         raise InvalidAttention(
             _(
@@ -317,63 +377,8 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
                 most=most,
             )
         )
-    sums = block.sum(axis=2)
     if sums.max() > 1 + ABOVE:
-        raise _too_much(block, sums, at)
-
-
-def _not_finite(block: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for NaN or infinity, with the head and the rows."""
-    bad = ~np.isfinite(block)
-    heads = np.flatnonzero(bad.any(axis=(1, 2)))
-    head = int(heads[0])
-    rows = np.flatnonzero(bad[head].any(axis=1))
-    if np.isinf(block).any():
-        hint = _(" Are these scores before the softmax?")
-    else:
-        hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
-    return InvalidAttention(
-        _(
-            "Head {layer}-{head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
-            layer=at,
-            head=head,
-            value="NaN" if np.isnan(block[head]).any() else _("infinity"),
-            rows=_format_numbers(rows),
-            more=_(", and {many} more heads have such rows", many=len(heads) - 1) if len(heads) > 1 else "",
-            hint=hint,
-        )
-    )
-
-
-def _too_much(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for a row that sums to more than one."""
-    head, row = np.unravel_index(int(sums.argmax()), sums.shape)
-    columns = block.sum(axis=1)
-    turned = bool((np.abs(columns - 1) <= EXACT).all())
-    way = (
-        _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
-        if turned
-        else _("Dropout does that: call model.eval() first. Divide sums over heads by the number of heads.")
-    )
-    return InvalidAttention(
-        _(
-            "Head {layer}-{head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
-            layer=at,
-            head=int(head),
-            row=int(row),
-            sum=float(sums.max()),
-            way=way,
-        )
-    )
-
-
-def _format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
-    """Format numbers as a list, cut after the first ``most``.
-
-    >>> _format_numbers([3, 4]), _format_numbers(range(9))
-    ('3, 4', '0, 1, 2, 3, 4 …')
-    """
-    return ", ".join(str(int(number)) for number in numbers[:most]) + (" …" if len(numbers) > most else "")
+        raise row_sum_error(block, sums, at)
 
 
 def _looks_back(maps: list[FloatArray]) -> bool:

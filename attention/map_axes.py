@@ -1,15 +1,19 @@
-"""Errors for maps that do not match the token names: the wrong axis, and code that fixes it."""
+"""Errors for maps that cannot be shown: the axis, part or numbers that do not fit, and code that fixes them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from attention.mask import FloatArray
-from i18n import _
+from i18n import _, format_or_list
 
+EXACT = 0.01  # tolerance below one of a row sum before it is mentioned
 ABOVE = 0.01  # tolerance above one of a weight or a row sum, for softmax in half precision
+UNEVEN = 0.05  # tolerance of equal row sums, for percentages that are rounded to integers
 BANDS = (128, 256, 512, 1024)  # windows of published Longformer and LED models; maps have 1 or 2 more columns
 
 
@@ -121,7 +125,11 @@ def _order(shape: tuple[int, ...], names: Names) -> tuple[int, ...] | None:
 
 
 def _are_weights(block: FloatArray) -> bool:
-    return bool(np.isfinite(block).all() and block.min() >= 0 and block.sum(axis=2).max() <= 1 + ABOVE)
+    """Return True if a layer holds weights, percentages included."""
+    if not np.isfinite(block).all() or block.min() < 0:
+        return False
+    sums = block.sum(axis=2)
+    return bool(sums.max() <= 1 + ABOVE) or scaled_weights_error(sums, 0) is not None
 
 
 def _is_band(maps: list[FloatArray], rows: int, cols: int) -> bool:
@@ -154,6 +162,95 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
             shape=shape,
             first=first,
             axis=differing,
+        )
+    )
+
+
+def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> InvalidAttention:
+    """Return the error for one array with two axes before the heads, which may count layers and texts in any order.
+
+    ``shape`` is the shape of the expression ``whole``, or of a list around it if it has four axes only.
+    """
+    crop = f"[..., :{names.queries}, :{names.keys}]" if _has_padding(shape[-2], shape[-1], names) else ""
+    return InvalidAttention(
+        _(
+            "{whole} has the shape {shape}. If its axes are (text, layer, head, query, key), give {texts_first}. If "
+            "they are (layer, text, head, query, key), give {layers_first}.",
+            whole=whole,
+            shape=shape,
+            texts_first=f"{whole}[0]{crop}",
+            layers_first=f"{whole}[:, :1]{crop}",
+        )
+        if len(shape) > 4
+        else _(
+            "{whole} has the shape {shape}. If its axes are (layer, head, query, key), give {layers}. If they are "
+            "(text, head, query, key), give {texts}.",
+            whole=whole,
+            shape=shape,
+            layers=f"{whole}{crop}",
+            texts=f"{whole}[:1]{crop}",
+        )
+    )
+
+
+def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
+    """Return the error for a dictionary of maps, which names its entries."""
+    keys = list(given)
+    if not keys or all(isinstance(key, int) for key in keys):
+        return InvalidAttention(
+            _(
+                "{name} came where maps are expected. Give its layers: list(attentions.values()).",
+                name=type(given).__name__,
+            )
+        )
+    entries = [f"attentions[{key!r}]" for key in keys[:3]]
+    return InvalidAttention(
+        _(
+            "{name} came where maps are expected. Give one of its entries: {entries}.",
+            name=type(given).__name__,
+            entries=format_or_list(entries),
+        )
+    )
+
+
+def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
+    """Return the error for a tuple of encoder, decoder and cross-attention, which names the size of each part."""
+    entries = [
+        _("attentions[{at}] ({rows} × {cols})", at=at, rows=part[0].shape[-2], cols=part[0].shape[-1])
+        for at, part in enumerate(parts)
+    ]
+    return InvalidAttention(
+        _(
+            "Several tuples of layers came, as for encoder and decoder, which have separate tokens. Give one: "
+            "{entries}. Cross-attention needs keys=[…] too.",
+            entries=format_or_list(entries),
+        )
+    )
+
+
+def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
+    """Return the error for a layer whose rows all sum to the same number above one, such as percentages, or None.
+
+    ``sums`` has the shape (head, query). Rows without any weight are ignored.
+    """
+    rows = sums[sums > 0]
+    whole = round(float(np.median(rows)), 2)
+    if whole < 1.5 or np.abs(rows / whole - 1).max() > UNEVEN:  # sums that dropout increases
+        return None
+    if abs(whole / 100 - 1) <= UNEVEN:
+        return InvalidAttention(
+            _(
+                "The rows of layer {layer} sum to 100: these are percentages. Divide all layers by 100, as in "
+                "[a / 100 for a in attentions].",
+                layer=at,
+            )
+        )
+    return InvalidAttention(
+        _(
+            "The rows of layer {layer} sum to {whole:.4g}; the weights of a row sum to at most 1. Divide all layers by "
+            "{whole:.4g}; that is the number of heads if heads were summed.",
+            layer=at,
+            whole=whole,
         )
     )
 
@@ -204,3 +301,57 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
 def _has_padding(rows: int, cols: int, names: Names) -> bool:
     """Return True if the maps are larger than their names, as in a padded batch."""
     return rows >= names.queries and cols >= names.keys and (rows, cols) != (names.queries, names.keys)
+
+
+def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
+    """Return the error for NaN or infinity, with the head and the rows."""
+    bad = ~np.isfinite(block)
+    heads = np.flatnonzero(bad.any(axis=(1, 2)))
+    head = int(heads[0])
+    rows = np.flatnonzero(bad[head].any(axis=1))
+    if np.isinf(block).any():
+        hint = _(" Are these scores before the softmax?")
+    else:
+        hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
+    return InvalidAttention(
+        _(
+            "Head {layer}-{head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
+            layer=at,
+            head=head,
+            value="NaN" if np.isnan(block[head]).any() else _("infinity"),
+            rows=format_numbers(rows),
+            more=_(", and {many} more heads have such rows", many=len(heads) - 1) if len(heads) > 1 else "",
+            hint=hint,
+        )
+    )
+
+
+def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
+    """Return the error for a row that sums to more than one."""
+    head, row = np.unravel_index(int(sums.argmax()), sums.shape)
+    columns = block.sum(axis=1)
+    turned = bool((np.abs(columns - 1) <= EXACT).all())
+    way = (
+        _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
+        if turned
+        else _("Dropout does that: call model.eval() first. Divide sums over heads by the number of heads.")
+    )
+    return InvalidAttention(
+        _(
+            "Head {layer}-{head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
+            layer=at,
+            head=int(head),
+            row=int(row),
+            sum=float(sums.max()),
+            way=way,
+        )
+    )
+
+
+def format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
+    """Format numbers as a list, cut after the first ``most``.
+
+    >>> format_numbers([3, 4]), format_numbers(range(9))
+    ('3, 4', '0, 1, 2, 3, 4 …')
+    """
+    return ", ".join(str(int(number)) for number in numbers[:most]) + (" …" if len(numbers) > most else "")

@@ -10,9 +10,8 @@ import json
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
 
+from attention.codec import JSON, decode, encode
 from attention.mask import BoolArray, FloatArray, Mask
 from attention.pictures import Grid, Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, first_attending
@@ -21,7 +20,6 @@ from attention.trace import PARTS, ModelId, Trace
 from i18n import gettext_lazy
 
 FORMAT = "headlight-trace-2"
-LONGEST_HEADER = 64_000_000  # limit in bytes; the tokens of a long text take several megabytes
 MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # limits that keep a small file from causing unbounded work
 # Limit on the rows plus columns of all maps. Layers may share an array, so a small file can contain many maps. Without
 # sharing, 400 MB (the limit on uploads) hold a quarter of this limit for heads of 64 channels.
@@ -40,7 +38,7 @@ def dump(trace: Trace) -> bytes:
             return None
         if id(array) not in names:
             names[id(array)] = f"array{len(names)}"
-            tensors[names[id(array)]] = np.ascontiguousarray(array)
+            tensors[names[id(array)]] = array
         return names[id(array)]
 
     def describe(record: AnyRecord) -> dict[str, Any]:
@@ -70,7 +68,7 @@ def dump(trace: Trace) -> bytes:
     if trace.picture is not None:
         header["picture"] = keep(trace.picture.pixels)
     # JSON with ASCII escapes keeps the metadata valid for any text, lone surrogates included.
-    return save(tensors, metadata={"headlight": json.dumps(header)})
+    return b"".join(encode({JSON: json.dumps(header)}, tensors))
 
 
 def _fields(row: TokenRow) -> dict[str, Any]:
@@ -85,16 +83,13 @@ def parse(data: bytes) -> Trace:
     Raise ValueError with a message for users if the file is invalid, for any kind of damage.
     """
     try:
-        length = int.from_bytes(data[:8], "little")
-        if length > LONGEST_HEADER:
-            raise ValueError("header too long")
-        header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["headlight"])
+        metadata, tensors = decode(data)
+        header = json.loads(metadata[JSON])
         if header["format"] != FORMAT:
             raise ValueError("unknown format")
-        trace = _build(header, load(data))
+        trace = _build(header, tensors)
         _check(trace)
     except (
-        SafetensorError,
         ValueError,
         LookupError,
         TypeError,
@@ -113,9 +108,6 @@ def parse(data: bytes) -> Trace:
 
 
 def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> Trace:
-    for array in tensors.values():
-        array.setflags(write=False)
-
     def record(fields: dict[str, Any]) -> AnyRecord:
         for name in {"maps", "signed"} & fields.keys():
             return MapRecord(_floats(tensors[fields[name]], 3), name == "signed")

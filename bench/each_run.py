@@ -7,15 +7,12 @@ idle.
 from __future__ import annotations
 
 import os
-import sys
+import runpy
 from contextlib import nullcontext
 
 if __name__ == "__main__":
-    from streamlit.web.cli import main
-
     from ui.run.idle_collection import SCRIPTS
 
     SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py calls this method
     os.environ["STREAMLIT_RUNNER_POST_SCRIPT_GC"] = "true"
-    sys.argv[0] = "streamlit"
-    main()
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

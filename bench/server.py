@@ -82,7 +82,7 @@ def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
     end = time.perf_counter() + LONGEST_START
     while time.perf_counter() < end and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer:
+            with urllib.request.urlopen(f"{url}/healthz/live", timeout=5) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.01)

@@ -14,12 +14,12 @@ def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
     The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of
     the run).
     """
-    from streamlit.proto.BackMsg_pb2 import BackMsg
-    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
     from websockets.sync.client import connect
 
+    from ui.streamlit_internals import MESSAGES, BackMsg, ForwardMsg
+
     seen: dict[str, float] = {}
-    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    address = url.replace("http", "ws", 1) + MESSAGES
     wishes: dict[str, Any] = {"subprotocols": ["streamlit"], "origin": url, "max_size": None}
     with connect(address, open_timeout=patience, **wishes) as socket:
         ask = BackMsg()

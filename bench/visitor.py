@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of Streamlit components
-INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # prefix of a component's trigger names
 PATIENCE = 600.0  # seconds for a script run
 
 
@@ -31,7 +30,7 @@ class AppSession:
 
     def see(self, page: str = "", **query: object) -> int:
         """Open a page with a query; return the uncompressed bytes received until its script ends."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from ui.streamlit_internals import BackMsg
 
         ask = BackMsg()
         self._address = urlencode(query)
@@ -44,17 +43,17 @@ class AppSession:
 
     def trigger(self, component: str, event: str, value: object) -> int:
         """Send a component's event; return the uncompressed bytes received until the script ends."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from ui.streamlit_internals import TRIGGER_PREFIX, BackMsg
 
         widget, ask = self._widgets[component], BackMsg()
         ask.rerun_script.fragment_id = self._fragment[component]
         said = json.dumps([{"event": event, "value": value}])
         ask.rerun_script.widget_states.widgets.add(id=widget, json_value="{}")
-        ask.rerun_script.widget_states.widgets.add(id=f"{INTERNAL}_{widget}__events", json_trigger_value=said)
+        ask.rerun_script.widget_states.widgets.add(id=f"{TRIGGER_PREFIX}_{widget}__events", json_trigger_value=said)
         return self._run(ask)
 
     def _run(self, ask: Any) -> int:
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from ui.streamlit_internals import ForwardMsg
 
         self._come()
         ask.rerun_script.query_string = self._address
@@ -89,7 +88,7 @@ class AppSession:
 
     def _come(self) -> None:
         """Process messages that arrived since the last run, such as a new address."""
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from ui.streamlit_internals import ForwardMsg
 
         with suppress(TimeoutError):
             while True:
@@ -126,7 +125,9 @@ def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, 
     """Open a session of class ``kind`` inside the block."""
     from websockets.sync.client import connect
 
-    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+    from ui.streamlit_internals import MESSAGES
+
+    address = url.replace("http", "ws", 1) + MESSAGES
     wishes: dict[str, Any] = {
         "subprotocols": ["streamlit"],
         "origin": url,
@@ -143,7 +144,6 @@ def processor_seconds(process: int) -> float:
 
 
 REFUSAL = "headlight-refusal"  # CSS class of an error message
-XSRF = "_streamlit_xsrf"  # Streamlit's cookie for uploads
 
 
 class BusyVisitor(AppSession):
@@ -166,7 +166,7 @@ class BusyVisitor(AppSession):
 
     def press(self, label: str) -> None:
         """Click the button with this label."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from ui.streamlit_internals import BackMsg
 
         (widget, fragment), ask = self._buttons[label], BackMsg()
         ask.rerun_script.page_script_hash, ask.rerun_script.fragment_id = self._place, fragment
@@ -179,7 +179,7 @@ class BusyVisitor(AppSession):
 
     def look(self) -> None:
         """Rerun the page's automatically rerunning fragment, or the page if there is none."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from ui.streamlit_internals import BackMsg
 
         ask = BackMsg()
         ask.rerun_script.page_script_hash, ask.rerun_script.fragment_id = self._place, self._watching
@@ -187,8 +187,7 @@ class BusyVisitor(AppSession):
 
     def bring(self, url: str, name: str, content: bytes) -> None:
         """Upload a file by the page's file uploader."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from ui.streamlit_internals import BackMsg, ForwardMsg
 
         ask, answer = BackMsg(), ForwardMsg()
         ask.file_urls_request.request_id = "bench"
@@ -234,14 +233,16 @@ class BusyVisitor(AppSession):
 
 def send(url: str, address: str, name: str, content: bytes) -> None:
     """Send a file to the upload address like a browser."""
-    with urllib.request.urlopen(f"{url}/_stcore/health", timeout=60) as answer:
-        token = SimpleCookie(answer.headers.get("Set-Cookie", ""))[XSRF].value
+    from ui.streamlit_internals import HEALTH, XSRF_COOKIE
+
+    with urllib.request.urlopen(f"{url}{HEALTH}", timeout=60) as answer:
+        token = SimpleCookie(answer.headers.get("Set-Cookie", ""))[XSRF_COOKIE].value
     border = secrets.token_hex(16)
     head = f'--{border}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     body = head.encode() + content + f"\r\n--{border}--\r\n".encode()
     headers = {
         "Content-Type": f"multipart/form-data; boundary={border}",
-        "Cookie": f"{XSRF}={token}",
+        "Cookie": f"{XSRF_COOKIE}={token}",
         "X-Xsrftoken": token,
     }
     asked = urllib.request.Request(f"{url}{address}", body, headers, method="PUT")

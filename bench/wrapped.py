@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+import runpy
 
 COUNT = "HEADLIGHT_BENCH_COUNT"  # path of a file to which each forward pass appends a byte
 QUIET = "HEADLIGHT_BENCH_QUIET"  # if set, nothing is loaded before a page needs it
@@ -30,11 +30,8 @@ def disable_warm_up() -> None:
 
 
 if __name__ == "__main__":
-    from streamlit.web.cli import main
-
     if path := os.environ.get(COUNT):
         count(path)
     if os.environ.get(QUIET):
         disable_warm_up()
-    sys.argv[0] = "streamlit"
-    main()
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

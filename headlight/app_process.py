@@ -162,7 +162,7 @@ def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a request to this machine needs no proxy
     while app.poll() is None:
         try:
-            with opener.open(address(port) + "_stcore/health", timeout=5):
+            with opener.open(address(port) + "healthz/live", timeout=5):
                 return True
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(WAIT)

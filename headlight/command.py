@@ -25,7 +25,7 @@ from inference.errors import Parser, UserError, report
 from inference.files import sources
 from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
-from probing.command import ensure_downloaded, open_backend
+from probing.command import ensure_downloaded, open_backend, print_code_notes
 from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.png import PaintError
@@ -130,6 +130,7 @@ def export(asked: argparse.Namespace) -> int:
     _refuse_unwritable(asked.file)
     backend, model = open_backend(asked.model or EMBEDDED)
     ensure_downloaded(backend, model, asked.revision, asked.download)
+    print_code_notes(backend, model, asked.revision)
     request = TraceRequest(
         model=model,
         revision=asked.revision,

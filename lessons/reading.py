@@ -373,8 +373,11 @@ def _view(table: TomlTable) -> LessonView:
     except ValueError:
         query = []
         table.fault("link", gettext_lazy("The link has too many parts; copy it from the browser's address line."))
-    # The last of repeated parameters wins; a + counts as a space, as in links from browsers.
-    found = LessonView(page, tuple(dict(query).items()), table.words("highlight"), table.flag("yours"))
+    # The last of repeated parameters wins; a + counts as a space, as in links from browsers. A view of a page with
+    # several views is named by a parameter.
+    fields = dict(query)
+    page = fields.pop("view", page)
+    found = LessonView(page, tuple(fields.items()), table.words("highlight"), table.flag("yours"))
     table.done()
     return found
 

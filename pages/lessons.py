@@ -1,53 +1,7 @@
-"""The page Lessons: list, player, teacher's key and editor."""
+"""The page Lessons: Lessons, Common claims, checked."""
 
-import streamlit as st
+from ui.pages.lessons.page import draw_view as draw_lessons
+from ui.pages.tutorials.page import draw_view as draw_tutorials
+from ui.show.views import draw_page
 
-from i18n import _
-from ui.pages.lessons.access import is_withheld
-from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson
-from ui.pages.lessons.listing import listing
-from ui.pages.lessons.markdown import translate_markdown
-from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
-from ui.pages.lessons.playing import draw_lesson
-from ui.pages.lessons.teaching import draw_teachers_key
-from ui.pages.lessons.writing import draw_editor
-from ui.run.notices import show_notes
-from ui.show.reading_help import reading_help
-from ui.state.params import get_params
-from ui.state.session import restore_view_state
-
-
-def how_to_read() -> None:
-    """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A lesson leads through views of this app, step by step: look, say what you expect, answer, and see "
-                "what the numbers say. Answers stay in this window until you save the worksheet.\n"
-                "- What is right is computed from the model while you wait, where it can be. Layers and heads are "
-                "counted from 0.\n"
-                "- Keys: Alt+Page Down for the next step, Alt+Page Up for the one before."
-            )
-        )
-
-
-options = get_params(LessonsOptions)
-adopt_link_draft(options)
-heading = st.empty()
-only_play = is_withheld(options)
-if options.lesson == OWN and options.show == WRITE and not only_play:
-    heading.title(_("What shall your lesson ask?"))
-    show_notes()
-    draw_editor()
-else:
-    chosen = get_lesson(options)
-    heading.title(_("What shall we find out?") if chosen is None else translate_markdown(chosen.lesson.title))
-    show_notes()
-    if chosen is None:
-        restore_view_state()
-        listing()
-    elif options.show == TEACHER and not only_play and chosen.lesson.teacher is not None:
-        draw_teachers_key(chosen, chosen.lesson.teacher)
-    else:
-        draw_lesson(chosen, options)
-how_to_read()
+draw_page({"lessons": draw_lessons, "tutorials": draw_tutorials})

@@ -1,73 +1,8 @@
-"""The page Tokens: every step of the tokenizer from the text to the model's input."""
+"""The page Tokens & embeddings: Tokens, Positional encoding, Word vectors."""
 
-import streamlit as st
+from ui.pages.positions.page import draw_view as draw_positions
+from ui.pages.tokens.page import draw_view as draw_tokens
+from ui.pages.vectors.page import draw_view as draw_vectors
+from ui.show.views import draw_page
 
-from i18n import _
-from inference import UserError
-from ui.input.composing import compose
-from ui.input.sidebar import kind_of, remember_kind
-from ui.pages.tokens.options import TokensOptions
-from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
-from ui.run.downloading import offer_or_show
-from ui.run.notices import show_notes, show_notice
-from ui.show.reading_help import reading_help
-from ui.state.params import get_params
-from ui.state.session import FRESH, get_view_state, set_view_state
-from ui.state.view_state import ViewState
-
-
-def how_to_read() -> None:
-    """Draw the help text."""
-    with reading_help():
-        st.markdown(
-            _(
-                "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
-                "words, so that a limited list of them writes almost any text: WordPiece "
-                "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
-                "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
-                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n"
-                "- The cuts are learnt from counts, not from grammar: a frequent word stays whole whatever it is made "
-                "of, and a rare one falls apart where the vocabulary has pieces, not where its stem ends.\n"
-                "- Special tokens, segments and the mask tell the model where a text begins, which of two texts a "
-                "token belongs to, and what is only padding ([BERT, "
-                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3). A single text has no padding, so "
-                "its mask is 1 throughout."
-            )
-        )
-
-
-def steps_of(choice: ViewState) -> None:
-    """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen."""
-    revision = choice.revision or None
-    with st.spinner(_("Taking the text through the tokenizer")):
-        steps = [load_steps(choice, choice.model, revision)]
-    remember_kind(choice.model, steps[0].kind)
-    options = get_params(TokensOptions)
-    beside = pick_second_tokenizer(choice, options, steps[0])
-    models = [(choice.model, revision)]
-    if beside is not None:
-        try:
-            steps.append(load_steps(choice, beside, None))
-            models.append((beside, None))
-        except UserError as refusal:
-            show_notice(refusal.message)
-    draw(choice, steps, models, options)
-
-
-st.title(_("How does the text become tokens?"))
-chosen = get_view_state()
-compose(chosen, kind_of(chosen))
-show_notes()
-if chosen.text != RARE:
-    rare = {**FRESH, "text": RARE, "pair": ""}
-    st.button(
-        _("Try rare words"),
-        on_click=set_view_state,
-        kwargs=rare,
-        help=_("Words of several pieces, accents, rare signs"),
-    )
-try:
-    steps_of(chosen)
-    how_to_read()
-except UserError as refusal:
-    offer_or_show(refusal, chosen)
+draw_page({"tokens": draw_tokens, "positions": draw_positions, "vectors": draw_vectors})

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from inference.backend import LocalBackend
 from inference.errors import UserError
-from inference.files import embedded, extras, sources
+from inference.files import checkpoint, embedded, extras, sources
+from inference.files.program_code import code_notes
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats
@@ -33,6 +34,7 @@ def run(asked: argparse.Namespace) -> str:
     split = _load_corpus(asked, asked.split_file) if asked.split_file else None
     backend, model = open_backend(asked.model)
     ensure_downloaded(backend, model, asked.revision, asked.download)
+    print_code_notes(backend, model, asked.revision)
     kept = StateFile.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
     plan = ScoringRun(corpus, model, asked.revision)
     if split and split.digest == corpus.digest:
@@ -88,6 +90,13 @@ def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, d
     while not running.wait(0.5) and running.state == "running":
         _print_progress(f"{model}: {100 * running.progress.share:.0f} % downloaded")
     _print_progress("")
+
+
+def print_code_notes(backend: LocalBackend, model: str, revision: str | None) -> None:
+    """Print which program code of a model on this machine is not run, a line for each kind; may raise UserError."""
+    source = sources.find(model, revision, backend.settings)
+    for note in code_notes(source.folder, checkpoint.inspect(source.folder, source.name).config):
+        print(f"{source.name}: {note}", file=sys.stderr)
 
 
 def _run_scoring(backend: LocalBackend, plan: ScoringRun, kept: StateFile, what: str) -> ScoringState:

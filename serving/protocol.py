@@ -1,20 +1,22 @@
-"""The wire format of requests, answers, traces and errors, and the HTTP names of the service."""
+"""The messages of requests, answers, traces and errors, and the HTTP names of the service.
+
+A message is a file of `attention/codec.py`: a tree of values as JSON, the arrays as tensors, and a checksum.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-import math
-import struct
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-import msgpack
 import numpy as np
 import xxhash
 
 import attention
+from attention.codec import DTYPE_NAMES, DTYPES, JSON, Block, Numbers, decode, encode
 from i18n import LazyMessage
 from inference import hub_cards, request, tasks
 from inference.errors import UserError
@@ -51,15 +53,13 @@ def _is_spoken(module: str) -> bool:
     return any(f"{module}.".startswith(f"{room}.") for room in SPOKEN)
 
 
-MAGIC = b"HLV5"
-HEAD = struct.Struct("<4sQI")  # magic, checksum, length of the tree: 16 bytes, which keeps the arrays aligned in memory
-ALIGNED = 64  # alignment of arrays in bytes
+FORMAT = "headlight-message-6"
+START = f'{{"__metadata__":{{"format":"{FORMAT}","checksum":"'.encode()  # of the header, behind its length
+SUM = slice(8 + len(START), 8 + len(START) + 16)  # the checksum, in hexadecimal digits
+# ASCII escapes keep lone surrogates, which are rejected later, if the text is checked.
+COMPACT = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 PIECE = 2**18  # minimal bytes per sent piece, small enough for the cache of a core
-KINDS = "biuf"  # dtype kinds of arrays: booleans, integers, floats
 PLAIN = frozenset({type(None), bool, int, float, str})  # types that need no encoding, which are most values
-HALVES: Any = "surrogatepass"  # lone surrogates survive the round trip and are rejected later, when the text is checked
-Block = bytes | memoryview  # a part of a frame
-Numbers = np.ndarray[Any, Any]
 # Maps id(array) to the array, a contiguous view or copy of it, and its encoding.
 Arrays = dict[int, tuple[Numbers, Numbers, Any]]
 
@@ -76,13 +76,10 @@ def pack(value: Any) -> bytes:
 def blocks_of(value: Any) -> list[Block]:
     """Encode a value as a frame of the wire format, in a list of byte blocks; contiguous arrays are not copied."""
     arrays: Arrays = {}
-    tree = msgpack.packb(_encode(value, arrays), default=_tell_large, unicode_errors=HALVES)
-    blocks: list[Block] = [tree]
-    at = len(tree)
-    for _array, lies, _name in arrays.values():
-        blocks += [b"\0" * (-at % ALIGNED), lies.reshape(-1).view(np.uint8).data]
-        at += -at % ALIGNED + lies.nbytes
-    return [HEAD.pack(MAGIC, checksum_of(len(tree), *blocks), len(tree)), *blocks]
+    tree = COMPACT.encode(_encode(value, arrays))
+    metadata = {"format": FORMAT, "checksum": "0" * 16, JSON: tree}
+    head, *blocks = encode(metadata, {str(at): lies for at, (_array, lies, _told) in enumerate(arrays.values())})
+    return [head[: SUM.start], checksum_of(head, *blocks), head[SUM.stop :], *blocks]
 
 
 def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
@@ -107,15 +104,13 @@ def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
 def unpack(data: bytes) -> Any:
     """Return the value of a frame, with read-only arrays; raise InvalidFrame for any other bytes."""
     try:
-        magic, checksum, length = HEAD.unpack_from(data)
-        body = memoryview(data)[HEAD.size :]
-        if magic != MAGIC or length > len(body) or checksum != checksum_of(length, body):
+        if data[8 : SUM.start] != START or data[SUM] != checksum_of(memoryview(data)):
             raise InvalidFrame("The answer is cut short, changed, or of another version.")
-        return _Reader(body, length).read()
+        metadata, tensors = decode(data)
+        return _Reader(json.loads(metadata[JSON]), tensors).read()
     except InvalidFrame:
         raise
     except (
-        struct.error,
         ValueError,
         LookupError,
         TypeError,
@@ -127,15 +122,15 @@ def unpack(data: bytes) -> Any:
         raise InvalidFrame("The answer is not what this version writes.") from error
 
 
-def checksum_of(length: int, *blocks: Block) -> int:
-    """Return the 64-bit XXH3 checksum of a tree's length and the remaining blocks of its frame.
+def checksum_of(head: Block, *blocks: Block) -> bytes:
+    """Return the 64-bit XXH3 checksum of a message without its own digits, as 16 hexadecimal digits.
 
     The checksum detects accidental damage, not deliberate changes, and is faster than reading memory.
     """
-    found = xxhash.xxh3_64(length.to_bytes(8, "little"))
-    for block in blocks:
+    found = xxhash.xxh3_64(head[: SUM.start])
+    for block in (head[SUM.stop :], *blocks):
         found.update(block)
-    return found.intdigest()
+    return found.hexdigest().encode()
 
 
 def _encode(value: Any, arrays: Arrays) -> Any:
@@ -165,19 +160,14 @@ def _tell_sentence(value: LazyMessage, arrays: Arrays) -> Any:
 
 
 def _tell_number(value: np.generic, _arrays: Arrays) -> Any:
-    return {"n": [_check_numeric(value.dtype).str, value.item()]}
+    return {"n": [DTYPE_NAMES[_check_numeric(value.dtype)], value.item()]}
 
 
 def _tell_array(value: Numbers, arrays: Arrays) -> Any:
     if id(value) not in arrays:
-        lies, axes = _as_it_lies(value)
-        arrays[id(value)] = value, lies, {"a": [len(arrays), _check_numeric(value.dtype).str, lies.shape, *axes]}
+        lies, axes = _as_it_lies(value.astype(_check_numeric(value.dtype), copy=False))
+        arrays[id(value)] = value, lies, {"a": [len(arrays), *axes]}
     return arrays[id(value)][2]
-
-
-def _tell_large(value: Any) -> Any:
-    """Encode an integer of more than 64 bits."""
-    return {"i": hex(value)}
 
 
 def _as_it_lies(array: Numbers) -> tuple[Numbers, list[int]]:
@@ -219,16 +209,14 @@ _TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # the first matching entr
 class _Reader:
     """The decoder of a frame: its tree and the arrays behind it."""
 
-    def __init__(self, body: memoryview, length: int) -> None:
-        self.tree = msgpack.unpackb(body[:length], unicode_errors=HALVES)
-        self.body, self.at = body, length
-        self.arrays: list[Numbers] = []
+    def __init__(self, tree: Any, tensors: Mapping[str, Numbers]) -> None:
+        self.tree, self.tensors = tree, tensors
+        self.arrays: dict[int, Numbers] = {}  # in their original order of axes, so that each array is a single object
         self.readers: dict[str, Callable[[Any], Any]] = {
             "l": self._list,
             "m": self._mapping,
             "w": self._sentence,
             "r": self._refusal,
-            "i": self._large,
             "n": self._number,
             "a": self._array,
             "c": self._dataclass,
@@ -261,30 +249,16 @@ class _Reader:
         message, way_out, details = content
         return UserError(self._whole(message), way_out=way_out, details=self._whole(details))
 
-    def _large(self, content: str) -> int:
-        return int(content, 16)
-
     def _number(self, content: list[Any]) -> Any:
         kind, value = content
-        return _check_numeric(np.dtype(kind)).type(value)
+        return DTYPES[kind].type(value)
 
     def _array(self, content: list[Any]) -> Numbers:
-        """Return array number ``content[0]``, read from the body at its first mention.
-
-        Arrays lie in the body in the order of their first mentions.
-        """
-        number, (kind, shape, *axes) = int(content[0]), content[1:]
-        if number == len(self.arrays):
-            dtype = _check_numeric(np.dtype(kind))
-            if not all(type(size) is int and size >= 0 for size in shape):
-                raise InvalidFrame("The answer holds an array of no size.")
-            count = math.prod(shape)
-            self.at += -self.at % ALIGNED
-            found = np.frombuffer(self.body, dtype, count, self.at) if count else np.empty(0, dtype)
-            self.at += count * dtype.itemsize
-            whole: Numbers = found.reshape(shape).transpose(axes) if axes else found.reshape(shape)
-            whole.setflags(write=False)
-            self.arrays.append(whole)
+        """Return array number ``content[0]`` with its axes in the order of the rest."""
+        number, *axes = content
+        if number not in self.arrays:
+            tensor = self.tensors[str(number)]
+            self.arrays[number] = tensor.transpose(axes) if axes else tensor
         return self.arrays[number]
 
     def _dataclass(self, content: list[Any]) -> Any:
@@ -293,10 +267,10 @@ class _Reader:
 
 
 def _check_numeric(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return ``dtype`` if it is boolean, integer or float; raise TypeError otherwise."""
-    if dtype.kind not in KINDS:
+    """Return ``dtype`` in little-endian order; raise TypeError if messages have no such numbers."""
+    if (little := dtype.newbyteorder("<")) not in DTYPE_NAMES:
         raise TypeError(f"An array of {dtype} has no place in a frame.")
-    return dtype
+    return little
 
 
 TOKEN, PORT = "HEADLIGHT_BACKEND_TOKEN", 8765  # without a token, the service answers only on the loopback interface

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from attention.codec import Block
 from attention.trace import Trace
 from inference.backend import LocalBackend
 from inference.cancellation import CancelToken, use_token
 from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.scheduling import FairThreadPool, QueueStats
-from serving.protocol import Block, blocks_of
+from serving.protocol import blocks_of
 
 Made = TypeVar("Made")
 

@@ -23,6 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from attention.codec import Block
 from i18n import gettext_lazy
 from inference.backend import LocalBackend
 from inference.errors import OUT_OF_MEMORY, Parser, UserError
@@ -40,7 +41,6 @@ from serving.protocol import (
     TRACES,
     TYPE,
     VISITOR,
-    Block,
     InvalidFrame,
     blocks_of,
     pack,

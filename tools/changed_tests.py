@@ -42,7 +42,7 @@ OTHER_FILES = {  # tests of files that Python does not import; a pattern matches
     "assets/words/*": ("tests/i18n", "tests/house/test_words.py"),
     "assets/lessons/*": ("tests/lessons",),
     "assets/tasks/*": ("tests/probing",),
-    "assets/probes*": ("tests/ui/pages/find",),
+    "assets/probes*": ("tests/ui/input/test_probes.py", "tests/ui/pages/find"),
     "assets/rivals/*": ("tests/training/architecture_baselines", "tests/training/jobs/test_baseline_runs.py"),
     "assets/alignments/*": ("tests/probing",),
     "assets/by_hand.json": ("tests/ui/pages/by_hand",),

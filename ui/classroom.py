@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
@@ -19,8 +18,10 @@ from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.text import escape_markdown, format_comma_list, join_sentences
+from ui.show.views import go_to_view
 from ui.state import classroom
-from ui.state.session import PAGE, get_view_state, page_query
+from ui.state.navigation import BY_VIEW, view_fields, view_of_link
+from ui.state.session import current_view, get_view_state, page_query
 from ui.state.view_state import DEFAULT_MODEL
 from viz.components.follower import follower
 from viz.figures.head_maps import head_map
@@ -165,18 +166,18 @@ def _send(code: str, number: int, said: str) -> None:
         st.session_state.pop(PROBLEM, None)
 
 
-ROOM = "classroom"  # Address of the page for opening, joining and leading a class.
+ROOM = "classroom"  # View for opening, joining and leading a class.
 FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # Keys in st.session_state.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
 
-def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> StudentView | NotInClass | None:
+def follow(path: str) -> StudentView | NotInClass | None:
     """Return the student's view of the class, and open the page that the teacher presents.
 
     Return NotInClass if the class is closed to this session, and None if the session is in no class or teaches it.
-    The page changes only if the teacher has presented a new view and the student follows. ``pages`` maps addresses
-    to pages.
+    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address
+    of the present page.
     """
     _resume()
     code = classroom.code()
@@ -189,11 +190,11 @@ def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> StudentVi
     alone = st.session_state.get(ALONE, False)
     if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
         st.session_state[FOLLOWED] = seen.view
-        _open(seen.view, page, pages)
+        _open(seen.view, path)
     return seen
 
 
-def attend(page: StreamlitPage, seen: StudentView | NotInClass | None) -> None:
+def attend(seen: StudentView | NotInClass | None) -> None:
     """Draw the class bar if this session is in a class; ``seen`` is the result of `follow` in this run."""
     code = classroom.code()
     if code is None:
@@ -201,15 +202,15 @@ def attend(page: StreamlitPage, seen: StudentView | NotInClass | None) -> None:
     if isinstance(seen, StudentView):
         _bar(code, seen)
     elif seen is None:
-        _lead(code, page)
-    elif page.url_path != ROOM:  # This page draws the message itself.
+        _lead(code)
+    elif current_view() != ROOM:  # This page draws the message itself.
         classroom.leave()
         show_notice(seen.sentence)
 
 
-def view_of(page: StreamlitPage) -> str:
-    """Return the address of this page's view for other visitors, without the language and the class."""
-    return _view(page.url_path, page_query())
+def shared_address() -> str:
+    """Return the address of the present view for other visitors, without the language and the class."""
+    return _address(current_view(), page_query())
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
@@ -220,11 +221,11 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     code = classroom.code()
     if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):
         return None
-    who, page = visitor_secret(), st.session_state[PAGE]
+    who, view = visitor_secret(), current_view()
 
     def present(query: dict[str, str]) -> bool:
         try:
-            store().present(code, who, _view(page, query))
+            store().present(code, who, _address(view, query))
         except NotInClass:
             return False  # The page shows the reason.
         return True
@@ -232,9 +233,10 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     return present
 
 
-def _view(path: str, query: dict[str, str]) -> str:
+def _address(view: str, query: dict[str, str]) -> str:
     """Return the address of a view; it names the model, so that it does not depend on the default model."""
-    return f"/{path}?{urlencode({'model': DEFAULT_MODEL, **query})}"
+    written = urlencode({"model": DEFAULT_MODEL, **query, **view_fields(view)})
+    return f"/{BY_VIEW[view].path}?{written}"
 
 
 def class_summary(board: TeacherView) -> str:
@@ -269,12 +271,12 @@ def _resume() -> None:
         classroom.enter(room)
 
 
-def _lead(code: str, page: StreamlitPage) -> None:
+def _lead(code: str) -> None:
     """Show the state of the class to the teacher, and present this page's view if the class follows."""
-    if page.url_path == ROOM:  # This page draws the state of the class itself.
+    if current_view() == ROOM:  # This page draws the state of the class itself.
         return
     leads = st.session_state.get(LEADS, False)
-    if leads and store().board(code, visitor_secret()).view != (view := view_of(page)):
+    if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
     st.fragment(_status, run_every=EVERY)(code, leads)
 
@@ -339,11 +341,15 @@ def _rejoin_class() -> None:
     st.session_state.pop(FOLLOWED, None)
 
 
-def _open(view: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
-    """Open the teacher's view; ignore an address that names no page of this app."""
-    path, _sep, query = view.removeprefix("/").partition("?")
-    wanted = {"model": EMBEDDED, **dict(parse_qsl(query, keep_blank_values=True))}  # Older views name no model.
-    if path == page.url_path:  # The page reads the new address afterwards, as it does for a link.
-        st.query_params.from_dict(wanted)
-    elif path in pages:
-        st.switch_page(pages[path], query_params=wanted)
+def _open(address: str, path: str) -> None:
+    """Open the teacher's view from the page at ``path``; ignore an address that names no page of this app."""
+    there, _sep, written = address.removeprefix("/").partition("?")
+    # A view that an earlier version stored names no model if it was the embedded encoder.
+    found = view_of_link(there, {"model": EMBEDDED, **dict(parse_qsl(written, keep_blank_values=True))})
+    if found is None:
+        return
+    view, query = found
+    if BY_VIEW[view].path == path:  # The page reads the new address afterwards, as it does for a link.
+        st.query_params.from_dict({**query, **view_fields(view)})
+    else:
+        go_to_view(view, query)

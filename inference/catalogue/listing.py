@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from i18n import LazyMessage, format_or_list, gettext_lazy, join_sentences
 from inference.catalogue.published_scores import compare_encoders
 from inference.errors import UserError
-from inference.files import checkpoint, embedded, extras, hub, sources
+from inference.files import checkpoint, embedded, extras, hub, program_code, sources
 from inference.files.checkpoint import tensors
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
@@ -284,15 +283,10 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
     return list(cards.values())
 
 
-def _summary(name: str, config: Mapping[str, Any]) -> LazyMessage:
-    """Return the summary of a folder's model, which states that program code in the folder is not run."""
-    if not config.get("auto_map"):
-        return gettext_lazy("A local model ({name}).", name=name)
-    return gettext_lazy(
-        "A local model ({name}). It has program code of its own, which is not run; the code of transformers for"
-        " {kind} is, so results can differ.",
-        name=name,
-        kind=str(config.get("model_type"))[:60],
+def _summary(name: str, files: checkpoint.Checkpoint) -> str:
+    """Return the summary of a folder's model, which states which program code in the folder is not run."""
+    return join_sentences(
+        gettext_lazy("A local model ({name}).", name=name), *program_code.code_notes(files.folder, files.config)
     )
 
 
@@ -311,7 +305,7 @@ def local_card(folder: Path) -> ModelCard:
         language="",
         task=", ".join(words for words, head in TASKS.items() if head in heads and words != "sentence order"),
         size_bytes=sum(file.stat().st_size for file in files.weights),
-        summary=_summary(name, files.config),
+        summary=_summary(name, files),
         local=True,
         downloaded=True,
         reads=reads(str(files.config.get("model_type"))),

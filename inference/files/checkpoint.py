@@ -36,6 +36,10 @@ _CARD_CHARACTERS = 100_000
 _CONFIG_BYTES = 8_000_000
 _KIND_CHARACTERS = 40  # the longest adapter kind that a message shows
 _HEADER_BYTES = 100_000_000
+_POINTER = b"version https://git-lfs.github.com/"  # a clone without git-lfs has this text in place of large files
+_READ = (".json", ".txt", ".model", ".spm")  # suffixes of the small files that transformers reads
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte-order marks of UTF-8 and UTF-16
+DEQUANTIZED = ("fp8", "mxfp4")  # transformers turns these into floating-point weights where no GPU is found
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def memory_needed(parameters: int) -> int:
 
 def inspect(folder: Path, name: str) -> Checkpoint:
     """Return the checkpoint in a folder; raise UserError if it is missing, damaged or needs unpickling."""
+    _refuse_unreadable_text(folder, name)
     gguf = sorted(folder.glob("*.gguf"))
     if gguf and not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
         return _gguf(folder, gguf[0], name)
@@ -72,12 +77,75 @@ def inspect(folder: Path, name: str) -> Checkpoint:
         # An adapter may name any other model, which the loader would open instead.
         raise UserError(_adapter(folder / "adapter_config.json", name))
     config = read_config(folder / "config.json", name)
+    refuse_quantized(config, name, base_model(folder, config))
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
     sees = reads(str(config.get("model_type"))) == PICTURES
     if not sees and not any((folder / file).is_file() for file in TOKENIZERS):
         raise UserError(no_tokenizer(name, base_model(folder, config)), way_out="embedded")
     return Checkpoint(folder, config, weights, None, parameters)
+
+
+def _refuse_unreadable_text(folder: Path, name: str) -> None:
+    """Raise UserError if a text file of a model is a Git LFS pointer or begins with a byte-order mark.
+
+    transformers fails on most of these files with other reasons, and reads the mark in vocab.txt as a letter.
+    """
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.suffix not in _READ or not file.is_file():
+            continue
+        _refuse_pointer(file, name)
+        with file.open("rb") as stream:
+            start = stream.read(len(_MARKS[0]))
+        if start.startswith(_MARKS):
+            raise UserError(
+                gettext_lazy(
+                    "{file} of {name} begins with a byte-order mark, which transformers cannot read. Save it as UTF-8"
+                    " without the mark.",
+                    file=file.name,
+                    name=name,
+                ),
+                way_out="embedded",
+            )
+
+
+def _refuse_pointer(file: Path, name: str) -> None:
+    """Raise UserError if a file contains the address of the real file, which git-lfs has not fetched."""
+    with file.open("rb") as stream:
+        if stream.read(len(_POINTER)) != _POINTER:
+            return
+    raise UserError(
+        gettext_lazy(
+            "{file} of {name} is a Git LFS pointer, not the file itself. Run git lfs pull in its folder, or fetch the"
+            " model again.",
+            file=file.name,
+            name=name,
+        ),
+        way_out="embedded",
+    )
+
+
+def refuse_quantized(config: Mapping[str, Any], name: str, base: str | None = None) -> None:
+    """Raise UserError if a configuration states quantized weights that transformers does not dequantize here."""
+    stated = config.get("quantization_config")
+    if stated is None:
+        return
+    settings = stated if isinstance(stated, Mapping) else {}
+    bits = "bitsandbytes" if any(settings.get(f"load_in_{bits}bit") for bits in (4, 8)) else None
+    method = str(settings.get("quant_method") or bits or gettext_lazy("unknown method"))[:_KIND_CHARACTERS]
+    if method in DEQUANTIZED:
+        return
+    original = gettext_lazy("the model that it was made from") if base is None or base == name else base
+    raise UserError(
+        gettext_lazy(
+            "{name} is quantized ({method}), but its attention can be recorded only with floating-point weights. Open"
+            " {original} instead.",
+            name=name,
+            method=method,
+            original=original,
+        ),
+        way_out="embedded",
+    )
 
 
 def _adapter(file: Path, name: str) -> str:
@@ -241,6 +309,7 @@ def header_parameters(file: Path, name: str) -> int:
         ),
         way_out="download",
     )
+    _refuse_pointer(file, name)
     size = file.stat().st_size
     try:
         with file.open("rb") as stream:
@@ -272,6 +341,7 @@ def _elements(shape: list[object]) -> int:
 def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
     if not can_read_gguf():
         raise UserError(no_gguf(name), way_out="embedded")
+    _refuse_pointer(file, name)
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
             raise UserError(

@@ -367,6 +367,7 @@ def _offer(name: str, revision: str | None, info: Any, config: bytes | None, set
         )
     kind, class_name = "decoder", "GGUF"
     if not gguf:
+        checkpoint.refuse_quantized(parsed, name)
         shape = architecture.read(parsed, name)
         kind, class_name = shape.kind, shape.name
     memory = checkpoint.memory_needed(_parameters(info, parsed, files))

@@ -17,6 +17,7 @@ from inference.catalogue.listing import refusal
 from inference.errors import UserError, as_user_error
 from inference.files import architecture, checkpoint, packages
 from inference.files.checkpoint import refuse_too_large
+from inference.files.program_code import refuse_unknown_tokenizer
 from inference.files.sources import ModelSource
 from inference.load import head_weights
 from inference.load.length_limits import patch_limit, token_limit
@@ -229,6 +230,7 @@ def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched
 def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
     from transformers import AutoTokenizer
 
+    refuse_unknown_tokenizer(files.folder, files.config, name)
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
     with as_user_error(
         gettext_lazy(

@@ -148,7 +148,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (np.ones(4), "nested 1 deep"),
         ([[[1, 0], [1]]], "rows of one length"),
         ([[["a", "b"]]], "rows of one length|str came"),
-        (np.stack([maps(), maps()], axis=1), r"Layer 0 holds 2 texts, .*: \[a\[:1\] for a in attentions\]"),
+        ([np.stack([m, m]) for m in maps()], r"Layer 0 holds 2 texts, .*: \[a\[:1\] for a in attentions\]"),
         ([maps()[0], maps()[1, :2]], "Layer 1 has the shape .* the head axis differs"),
         ([maps()[0], maps()[1, :, :2]], "Layer 1 has the shape .* the query axis differs"),
         (maps(4, 4), "maps are 4 × 4 .* 5 tokens came with them: neither axis matches. Name the tokens"),
@@ -161,8 +161,8 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
         (changed((1, 2, 3, 4), -0.5), "down to -0.5: are these scores before the softmax?"),
         (changed((1, 2, 3, 4), 3), "above one, up to 3"),
-        (((maps()[0][None],), (maps()[0][None], maps()[1][None])), "different numbers of layers"),
-        (((maps()[0][None],), (maps(1, 4)[0][None],)), "do not go on"),
+        ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "different numbers of layers"),
+        ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not go on"),
         (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the weights of a row sum to at most 1. Dropout"),
         (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
         (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
@@ -282,6 +282,110 @@ def test_two_streams_of_a_layer_are_not_two_layers(layers: int, rows: int) -> No
 def test_one_step_of_two_layers_stays_a_decoder() -> None:
     made = trace((tuple(layer[None] for layer in causal()),), row(TOKENS))
     assert (made.layers, made.part) == (2, "decoder")
+
+
+@loop_over(
+    ("given", "texts_first", "layers_first"),
+    [
+        (np.stack([maps()]), "attentions[0]", "attentions[:, :1]"),
+        (np.stack([maps()] * 4), "attentions[0]", "attentions[:, :1]"),
+        (Tensor(np.stack([maps()])), "attentions[0]", "attentions[:, :1]"),
+        ([np.stack([maps()])], "attentions[0][0]", "attentions[0][:, :1]"),
+        ([maps()], "attentions[0][:1]", "attentions[0]"),
+        (np.pad(np.stack([maps()]), [(0, 0)] * 3 + [(0, 4)] * 2), "attentions[0][..., :5, :5]", "[:, :1][..., :5, :5]"),
+    ],
+)
+def test_an_array_of_texts_and_layers_is_named(given: Any, texts_first: str, layers_first: str) -> None:
+    """The shape does not tell whether the layers are the first axis, so both ways are named, as code."""
+    with pytest.raises(InvalidAttention) as refused:
+        trace(given, row(TOKENS))
+    assert texts_first in str(refused.value)
+    assert layers_first in str(refused.value)
+
+
+def test_the_named_ways_to_select_layers_are_drawn() -> None:
+    whole = np.stack([maps()])
+    for made in (trace(whole[0], row(TOKENS)), trace(np.stack([maps()], axis=1)[:, :1], row(TOKENS))):
+        np.testing.assert_array_equal(made.weights(1, 2), maps()[1, 2])
+    assert trace(whole[:, None].swapaxes(1, 2), row(TOKENS)).layers == LAYERS  # (1, layer, 1, head, query, key)
+
+
+def stack(queries: int, keys: int, layers: int = LAYERS, seed: int = 0) -> tuple[Any, ...]:
+    """Return maps as a model's output has them: (1, head, query, key) for each layer."""
+    return tuple(layer[None] for layer in np.concatenate([maps(queries, keys, seed)] * 3)[:layers])
+
+
+@loop_over(
+    "parts",
+    [
+        (stack(5, 5), stack(4, 4)),
+        (stack(4, 4), stack(5, 5, seed=1)),
+        (stack(5, 5), stack(4, 5)),
+        [stack(5, 5), stack(4, 4), stack(4, 5)],
+        (stack(5, 5, 6), stack(5, 5, 3)),
+        (stack(5, 5), stack(1, 1), stack(1, 5)),
+        (tuple(map(Tensor, stack(5, 5))), tuple(map(Tensor, stack(4, 4)))),
+    ],
+)
+def test_encoder_and_decoder_maps_are_not_steps(parts: Any) -> None:
+    with pytest.raises(InvalidAttention) as refused:
+        trace(parts, row(TOKENS))
+    for at, part in enumerate(parts):
+        assert f"attentions[{at}] ({part[0].shape[-2]} × {part[0].shape[-1]})" in str(refused.value)
+    assert "keys=" in str(refused.value)
+
+
+def test_two_equal_stacks_may_be_streams_or_encoder_and_decoder() -> None:
+    with pytest.raises(InvalidAttention, match=r"attentions\[0\]\.$"):
+        trace((stack(5, 5), stack(5, 5, seed=1)), row(TOKENS))
+
+
+@loop_over(
+    ("given", "ways"),
+    [
+        ({"encoder": stack(5, 5), "decoder": stack(4, 4)}, ["attentions['encoder']", "attentions['decoder']"]),
+        (dict(enumerate(maps())), ["list(attentions.values())"]),
+        ({}, ["list(attentions.values())"]),
+    ],
+)
+def test_a_dictionary_is_refused_with_its_entries(given: Any, ways: list[str]) -> None:
+    with pytest.raises(InvalidAttention) as refused:
+        trace(given, row(TOKENS))
+    assert all(way in str(refused.value) for way in ways)
+
+
+def test_masked_numbers_are_no_weight() -> None:
+    later = np.broadcast_to(np.triu(np.ones((TOKENS, TOKENS), bool), 1), maps().shape)
+    for given in (np.ma.masked_array(maps(), later), list(np.ma.masked_array(maps(), later))):
+        made = trace(given, row(TOKENS))
+        assert made.part == "decoder"
+        np.testing.assert_array_equal(made.weights(1, 2), np.tril(maps()[1, 2]))
+    unmasked = np.ma.masked_array(maps(), np.zeros(maps().shape, bool))
+    assert trace(unmasked, row(TOKENS)).id == trace(maps(), row(TOKENS)).id
+
+
+@loop_over(
+    ("given", "divisor"),
+    [
+        (maps() * 100, "a / 100"),
+        (np.round(maps() * 100), "a / 100"),
+        (np.round(maps() * 100).astype(int).tolist(), "a / 100"),
+        (np.tril(maps()) / np.tril(maps()).sum(-1, keepdims=True) * 100, "a / 100"),
+        ([maps()[0], maps()[1] * 100], "layer 1 .*a / 100"),
+        (np.full((1, 300, 300), 1 / 3), "a / 100"),
+        (maps() * 255, "by 255;"),
+        (maps().sum(axis=1), f"by {HEADS};"),
+    ],
+)
+def test_percentages_are_named_with_their_divisor(given: Any, divisor: str) -> None:
+    with pytest.raises(InvalidAttention, match=divisor):
+        trace(given, row(np.shape(given)[-1] if isinstance(given, np.ndarray) else TOKENS))
+
+
+def test_percentages_of_a_padded_text_are_weights() -> None:
+    padded = np.pad(maps() * 100, [(0, 0), (0, 0), (0, 4), (0, 4)])
+    with pytest.raises(InvalidAttention, match=r"\[\.\.\., :5, :5\]"):
+        trace(padded, row(TOKENS))
 
 
 def test_beams_are_not_texts() -> None:

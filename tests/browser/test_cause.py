@@ -15,7 +15,7 @@ from inference.files.embedded import BERT
 from inference.tasks.edit_effects import BlankEffects, VectorEffects
 from tests.support.atrest import PATIENCE, hears_clicks
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, matched, open_page, painted, said
+from tests.support.visitor import DEEP_LINK, go_to, matched, open_page, painted, said
 from ui.show.text import format_small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -60,14 +60,14 @@ def test_the_page_begins_with_nothing_removed_or_with_the_head_that_was_looked_a
     said(page, "Nothing is removed")
     open_page(page, app_url, "/", layer=2, head=7)
     painted(page)
-    page.get_by_role("link", name="Cause").click()
+    go_to(page, "cause")
     said(page, "With head 2-7 removed")
-    page.get_by_role("link", name="Explore").click()
+    go_to(page, "explore")
     painted(page)
     open_page(page, app_url)
     painted(page)
     shown = matched(r"Head (\d+)-(\d+)", page.locator(".truth").inner_text())
-    page.get_by_role("link", name="Cause").click()
+    go_to(page, "cause")
     said(page, f"With head {shown.group(1)}-{shown.group(2)} removed")
     expect(page).to_have_url(re.compile(f"layer={shown.group(1)}&head={shown.group(2)}"))
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
-from tests.support.visitor import DEEP_LINK, box_of, open_page, painted, stands
+from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(page.get_by_text("1 student is here.")).to_be_visible()
 
     page.get_by_text("Students see what I see").click()
-    page.get_by_role("link", name="Explore").first.click()
+    go_to(page, "explore")
     painted(student)  # The student's page follows the teacher's without a click.
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
 
     # The number of students is shown on every page of the teacher.
     expect(page.get_by_text("1 student is here.")).to_be_visible()
-    page.get_by_role("link", name="A class").first.click()
+    go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
     page.get_by_role("textbox", name="What is right").fill("animal")
     page.get_by_role("button", name="Ask", exact=True).click()

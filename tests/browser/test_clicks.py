@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.support.atrest import rest
-from tests.support.visitor import open_page, painted, read
+from tests.support.visitor import go_to, open_page, painted, read
 
 CHINESE = "那只动物没有过马路，因为它太累了"
 
@@ -49,10 +49,10 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("layer=3&head=3"))
     rest(page)
-    page.get_by_role("link", name="Cause").first.click()
-    expect(page).to_have_url(re.compile("cause.*layer=3&head=3"))
+    go_to(page, "cause")
+    expect(page).to_have_url(re.compile("ablation.*layer=3&head=3"))
     rest(page)
-    page.get_by_role("link", name="Explore").first.click()
+    go_to(page, "explore")
     painted(page, layer=3, head=3)
     rest(page)
     page.reload()

@@ -11,7 +11,7 @@ from inference import LocalBackend, TraceRequest
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page, read, said
-from ui.pages.find.probes import LIBRARY
+from ui.input.probes import LIBRARY
 
 FAMOUS = LIBRARY[0]
 

@@ -1,4 +1,4 @@
-"""Browser tests of every file in pages/: opened by link, drawn and accessible in all sizes and themes.
+"""Browser tests of every view of every page: opened by link, drawn and accessible in all sizes and themes.
 
 Each page's own tests open it by its address.
 """
@@ -19,17 +19,18 @@ from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
 from tests.support.repository import ROOT
-from tests.support.visitor import DEEP_LINK, open_page, painted, stands
+from tests.support.visitor import DEEP_LINK, go_to, open_page, painted, stands
+from ui.state.navigation import BY_VIEW, title_of
+from ui.state.navigation import PAGES as PAGES_OF_APP
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+FILES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+PAGES = sorted(BY_VIEW)
 
 
 @dataclass(frozen=True)
 class Visit:
-    """The address and link of a page, the selector of its main figure, and its use of the shared text box."""
+    """The selector of a view's main figure, and the view's use of the shared text box."""
 
-    address: str
-    link: str  # Name in the sidebar.
     figure: str  # CSS selector; empty for Explore.
     text: bool = True
     patience: int = PATIENCE  # Milliseconds; more if the page first unpacks a model.
@@ -39,32 +40,32 @@ CHART = ".js-plotly-plot .main-svg"
 LACKING = ".headlight-note"
 TEXT = "One text for all pages."
 VISITS = {
-    "explore": Visit("/", "Explore", ""),
-    "pictures": Visit("/pictures", "Pictures", ".picture[data-whole] .stage canvas", text=False),
-    "compare": Visit("/compare", "Side by side", CHART),
-    "bertviz_views": Visit("/bertviz", "BertViz", "iframe"),
-    "lessons": Visit("/lessons", "Lessons", "[data-testid=stButton]", text=False),
-    "classroom": Visit("/classroom", "A class", "[data-testid=stForm]", text=False),
-    "tutorials": Visit("/tutorials", "Tutorials", ".headlight-note"),
-    "step_by_step": Visit("/step_by_step", "Step by step", ".sheet canvas"),
-    "whole_pass": Visit("/whole_pass", "The whole pass", ".stack .strip"),
-    "by_hand": Visit("/by_hand", "By hand", ".sheet canvas", text=False),
-    "positions": Visit("/positions", "Positions", ".matrices canvas"),
-    "block": Visit("/block", "The block", ".drawing svg"),
-    "why_attention": Visit("/why_attention", "Why attention", CHART),
-    "tokens": Visit("/tokens", "Tokens", ".ladder .rung"),
-    "vectors": Visit("/vectors", "Vectors", CHART),
-    "find": Visit("/find", "Find", CHART),
-    "measure": Visit("/measure", "Measure", CHART, text=False),
-    "roles": Visit("/roles", "Roles", CHART),
-    "cause": Visit("/cause", "Cause", CHART),
-    "agreement": Visit("/agreement", "Agreement", ".matrices canvas"),
-    "teach": Visit("/teach", "Teach", "[data-testid=stDataFrame] canvas", text=False),
-    "masked_words": Visit("/masked_words", "Masked words", CHART),
-    "next_sentence": Visit("/next_sentence", "Next sentence", CHART),
-    "translate": Visit("/translate", "Translate", CHART),
+    "explore": Visit(""),
+    "pictures": Visit(".picture[data-whole] .stage canvas", text=False),
+    "compare": Visit(CHART),
+    "bertviz_views": Visit("iframe"),
+    "lessons": Visit("[data-testid=stButton]", text=False),
+    "classroom": Visit("[data-testid=stForm]", text=False),
+    "tutorials": Visit(".headlight-note"),
+    "step_by_step": Visit(".sheet canvas"),
+    "whole_pass": Visit(".stack .strip"),
+    "by_hand": Visit(".sheet canvas", text=False),
+    "positions": Visit(".matrices canvas"),
+    "block": Visit(".drawing svg"),
+    "why_attention": Visit(CHART),
+    "tokens": Visit(".ladder .rung"),
+    "vectors": Visit(CHART),
+    "find": Visit(CHART),
+    "measure": Visit(CHART, text=False),
+    "roles": Visit(CHART),
+    "cause": Visit(CHART),
+    "agreement": Visit(".matrices canvas"),
+    "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
+    "masked_words": Visit(CHART),
+    "next_sentence": Visit(CHART),
+    "translate": Visit(CHART),
     # The first visit unpacks the extra model if it is installed.
-    "generate": Visit("/generate", "Generate", f"{CHART}, {LACKING}", patience=270_000),
+    "generate": Visit(f"{CHART}, {LACKING}", patience=270_000),
 }
 
 
@@ -79,19 +80,21 @@ def drawn(page: Page, name: str) -> None:
 
 
 def test_every_page_can_be_visited() -> None:
-    assert set(PAGES) == set(VISITS), "a new page needs its line in VISITS"
+    assert set(BY_VIEW) == set(VISITS), "a new view needs its line in VISITS"
+    assert {page.file for page in PAGES_OF_APP} == set(FILES), "a file in pages/ needs its line in navigation.py"
 
 
 def goes_on(page: Page, name: str) -> None:
     """Click a page's link, and check that the view, and the text if the page has a text box, are kept."""
     heading = page.get_by_role("heading", level=1)
-    left = heading.inner_text()
-    page.get_by_role("link", name=VISITS[name].link, exact=True).first.click()
-    expect(heading).not_to_have_text(left)
+    go_to(page, name)
+    expect(heading).to_have_text(BY_VIEW[name].title)
+    if len(BY_VIEW[name].views) > 1:
+        expect(page.get_by_role("radio", name=title_of(name), exact=True)).to_be_checked()
     # Stale elements of the previous page may include charts.
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=VISITS[name].patience)
     drawn(page, name)
-    expect(page).to_have_url(re.compile(rf"{VISITS[name].address}\?.*layer=2&head=3(&|$)"))
+    expect(page).to_have_url(re.compile(rf"/{BY_VIEW[name].path}\?.*layer=2&head=3(&|$)"))
     if VISITS[name].text:
         expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
 
@@ -160,7 +163,7 @@ PAPER = """() => matchMedia("print").addEventListener("change", ({ matches }) =>
 
 @pytest.mark.slow
 @pytest.mark.parametrize("colour_scheme", ["dark"])
-@pytest.mark.parametrize("path", ["/", "/measure", "/vectors"])
+@pytest.mark.parametrize("path", ["/", "/head_roles", "/tokens?view=vectors"])
 def test_a_dark_page_is_printed_in_light_colours(page: Page, app_url: str, problems: Problems, path: str) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, path)

@@ -12,6 +12,7 @@ from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page, stands, text_box
 from ui.pages.tutorials.options import THEMES
+from ui.state.navigation import BY_VIEW
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +38,7 @@ def test_a_theme_is_followed_by_the_keyboard(page: Page, app_url: str) -> None:
     link = page.get_by_role("link", name="The same blank, nothing dropped")
     link.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Which word fits the blank?")
+    expect(page.get_by_role("heading", level=1)).to_have_text(BY_VIEW["masked_words"].title)
     stands(page)
     expect(text_box(page)).to_have_value("My own text is here.")
     page.go_back()

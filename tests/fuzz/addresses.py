@@ -19,9 +19,10 @@ from ui.pages.generate.prompt import read_path
 from ui.paths import ROOT
 from ui.state import params, view_state
 from ui.state.classroom import is_code
+from ui.state.navigation import BY_VIEW
 from viz.options import options_of
 
-PAGES = tuple(sorted(file.stem for file in (ROOT / "pages").glob("*.py")))
+VIEWS = tuple(sorted(BY_VIEW))
 
 
 def kinds() -> dict[str, type[Any]]:
@@ -51,7 +52,7 @@ def _names(kinds: Iterable[Any]) -> tuple[str, ...]:
 
 
 WORDS = tuple(sorted(_words([*KINDS.values(), view_state.ViewState])))
-SHARED = tuple(sorted({*view_state.DECLARED, view_state.PACKED, "lang", "class"}))
+SHARED = tuple(sorted({*view_state.DECLARED, view_state.PACKED, "lang", "class", "view"}))
 OWN = _names(KINDS.values())
 PACKED = view_state.to_query(view_state.ViewState(text="The cat sat. " * 200))[view_state.PACKED]
 
@@ -75,7 +76,7 @@ def _options(query: dict[str, str]) -> None:
 def _page(asking: tuple[int, dict[str, str]]) -> None:
     """Assert that the page with this number runs without an exception for this query."""
     number, query = asking
-    page = asked(PAGES[number], **query)
+    page = asked(VIEWS[number], **query)
     assert not page.exception, page.exception
 
 
@@ -84,7 +85,7 @@ def _pages(number: int) -> st.SearchStrategy[tuple[int, dict[str, str]]]:
 
     Pages are numbers, because a mix of two page names would be the name of no page.
     """
-    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == PAGES[number]]
+    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == VIEWS[number]]
     words = (*sorted(_words(mine)), *WORDS[:3], "1-2", "0,1", "5")
     return st.tuples(st.just(number), queries((*_names(mine), *SHARED), words))
 
@@ -96,5 +97,5 @@ DOORS = (
     Door("edits", harmed_words("a3-1,c2-4-5-7,ux0-2,h3-2"), edits.unpack, (ValueError,), 3),
     Door("words of an address", whole_texts, lambda text: (hidden(text), read_path(text), is_code(text)), (), 3),
     Door("typed number", whole_texts, read_number, share=3),
-    Door("pages", st.sampled_from(range(len(PAGES))).flatmap(_pages), _page, (), 0.002),
+    Door("pages", st.sampled_from(range(len(VIEWS))).flatmap(_pages), _page, (), 0.002),
 )

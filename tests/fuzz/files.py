@@ -28,9 +28,9 @@ from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed, harmed_tree, harmed_words
 from tests.support.traces import SENTENCE, numbers, record, sentence_trace, translation_trace
+from ui.input import probes
 from ui.input.text_files import decode, decode_table
 from ui.pages.by_hand import as_csv
-from ui.pages.find import probes
 from ui.pages.next_sentence import pairs_table
 from ui.pages.vectors.sentence_files import column, lines, parse_table
 from ui.paths import ASSETS

@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
 
-import msgpack
 import streamlit
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -18,12 +17,13 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from attention.codec import JSON, decode, encode
 from attention.edits import Ablate, MaskEdge
 from attention.storage import dump
 from attention.trace import Trace
 from i18n import gettext_lazy
 from inference import TraceRequest, UserError
-from serving.protocol import HEAD, MAGIC, InvalidFrame, checksum_of, pack, unpack
+from serving.protocol import START, SUM, InvalidFrame, checksum_of, pack, unpack
 from tests.fuzz.door import Door
 from tests.fuzz.files import TRACES
 from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
@@ -63,21 +63,20 @@ ASKED = (
 FRAMES = tuple(map(pack, ASKED))
 
 
-def _sealed(body: bytes, length: int) -> bytes:
-    return HEAD.pack(MAGIC, checksum_of(length, body), length) + body
+def _sealed(frame: bytes) -> bytes:
+    """Return the bytes with a valid start and checksum."""
+    whole = frame[:8] + START + bytes(16) + frame[SUM.stop :]
+    return whole[: SUM.start] + checksum_of(whole) + whole[SUM.stop :]
 
 
 def _frame_of(number: int, tree: Any) -> bytes:
     """Return a frame with another tree, the same arrays and a valid checksum."""
-    frame = FRAMES[number]
-    _magic, _checksum, length = HEAD.unpack_from(frame)
-    told = msgpack.packb(tree, default=str, unicode_errors="surrogatepass")
-    return _sealed(told + frame[HEAD.size + length :], len(told))
+    metadata, tensors = decode(FRAMES[number])
+    return _sealed(b"".join(encode({**metadata, JSON: json.dumps(tree, default=str)}, tensors)))
 
 
 def _tree_of(frame: bytes) -> Any:
-    _magic, _checksum, length = HEAD.unpack_from(frame)
-    return msgpack.unpackb(frame[HEAD.size : HEAD.size + length])
+    return json.loads(decode(frame)[0][JSON])
 
 
 # --- events of components -----------------------------------------------------------------------------------------
@@ -199,7 +198,7 @@ DOORS = (
     Door("frame, bytes", harmed(FRAMES), unpack, (InvalidFrame,), 2),
     Door(
         "frame, sealed",
-        harmed(FRAMES).map(lambda data: _sealed(data[HEAD.size :], len(data) // 2)),
+        harmed(FRAMES).map(_sealed),
         unpack,
         (InvalidFrame,),
         mixes=False,

@@ -98,7 +98,7 @@ def test_the_app_answers_and_ends_with_its_command(tmp_path: Path) -> None:
         assert process.stdout is not None
         told = process.stdout.readline()
         assert f'"http://localhost:{port}/?text=A+cat."' in told, (tmp_path / "log").read_text()
-        with urllib.request.urlopen(f"http://localhost:{port}/_stcore/health") as answer:
+        with urllib.request.urlopen(f"http://localhost:{port}/healthz/live") as answer:
             assert answer.status == 200
     finally:
         process.send_signal(signal.SIGTERM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -206,3 +207,44 @@ def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
     probe = f"import sys, {package}; print(*sorted({heavy} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == ""
+
+
+# Streamlit's private names: in Python every module of its own except two that only offer types, and its paths; in
+# scripts and styles the attributes of its elements.
+INTERNALS = ("ui/streamlit_internals.py", "viz/components/shared/streamlit_internals.js", "assets/app.css")
+TYPES = ("streamlit", "streamlit.delta_generator", "streamlit.navigation.page")
+PRIVATE = re.compile(r"_stcore|data-testid|data-test-|data-stale|_streamlit_xsrf|STREAMLIT_INTERNAL|\.stApp\b")
+
+
+def private_names(file: str, source: str) -> list[str]:
+    """Return each private name of Streamlit in a file, as ``file: name``."""
+    if file in INTERNALS or file.startswith("tests/") or file.endswith(".test.mjs"):
+        return []
+    found = [one.group() for one in PRIVATE.finditer(source)]
+    if file.endswith(".py"):
+        names = (name for _, name in imports(source))
+        found += [name for name in names if name.split(".")[0] == "streamlit" and name not in TYPES]
+        found += re.findall(r"from streamlit import config", source)
+    return [f"{file}: {name}" for name in found]
+
+
+@pytest.mark.slow
+def test_streamlits_internals_are_in_one_module_per_language() -> None:
+    sources = [file.as_posix() for file in files(ROOT) if file.suffix in (".py", ".js", ".css")]
+    assert [fault for file in sources for fault in private_names(file, (ROOT / file).read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("ui/a.py", "from streamlit.runtime import Runtime"),
+        ("pages/a.py", "def f():\n    import streamlit.web.cli"),
+        ("viz/a.py", "from streamlit import config"),
+        ("bench/a.py", 'PATH = "/_stcore/health"'),
+        ("viz/components/a/a.js", 'page.querySelector("[data-testid=stApp]");'),
+        ("viz/components/a/a.css", "[data-stale=true] { opacity: 1; }"),
+    ],
+)
+def test_a_private_name_of_streamlit_is_found(file: str, source: str) -> None:
+    assert len(private_names(file, source)) == 1
+    assert private_names(INTERNALS[0], source) == private_names("tests/a.py", source) == []

@@ -102,7 +102,7 @@ from tools.gallery import main
 app = AppTest.from_file("ui/server/shell.py", default_timeout=240)
 app.switch_page("../../pages/longest_words.py").run()
 assert not app.exception, app.exception
-assert app.title[0].value == "Which words are longest?", app.title
+assert app.title[0].value == "Longest words", app.title
 assert len(app.get("plotly_chart")) == 1
 from tests.browser.test_pages import PAGES, VISITS
 assert set(PAGES) == set(VISITS) and "longest_words" in PAGES

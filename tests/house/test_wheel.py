@@ -80,7 +80,13 @@ def whole(first: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_what_the_app_needs_is_in_the_second(whole: Path) -> None:
-    needed = {"app.py", ".streamlit/config.toml", "pages/explore.py", "assets/app.css", "assets/models/headlight-bert"}
+    needed = {
+        "app.py",
+        ".streamlit/config.toml",
+        "pages/ablation.py",
+        "assets/app.css",
+        "assets/models/headlight-bert",
+    }
     assert [name for name in sorted(needed) if not (whole / "headlight" / name).exists()] == []
     there = {file.name for file in (whole / "headlight" / "assets").iterdir()}
     assert {file.name for file in (ROOT / "assets").iterdir()} - there == {"screenshots"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from i18n import use_language
+from i18n import translate, use_language
 from inference.files.embedded import BERT, TRANSLATOR
 from inference.task_heads import TAG
 from probing.formats import load_ready_set
@@ -17,18 +17,18 @@ from tests.support import tinyheads, tinylabels, tinymodels
 from tests.support.asking import allowed, asked, go, notes, press
 from tests.support.picturemodels import save as save_picture_model
 from tests.support.picturemodels import sight
-from tests.support.repository import ROOT
 from tests.support.translators import tiny
 from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
+from ui.input.probes import LIBRARY
 from ui.pages.bertviz_views.routes import KINDS
-from ui.pages.find.probes import LIBRARY
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
 from ui.pages.tutorials import themes
 from ui.pages.vectors.options import VectorsOptions
+from ui.state.navigation import BY_VIEW
 
 pytestmark = pytest.mark.slow
 
@@ -50,19 +50,17 @@ Query = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Page:
-    """A page's Chinese title, its states, and the English texts that it reads.
+    """The states of a view, and the English texts that it reads.
 
     A state is a query, and optionally a part of the Chinese note that the page shows for it.
     """
 
-    title: str
     states: Sequence[Query | tuple[Query, str]]
     read: tuple[str, ...] = ()
 
 
 PAGES = {
     "agreement": Page(
-        "各种解释彼此一致吗？",
         [
             {"text": CAT, "focus": 3, "itself": 1},
             {"text": "Hi", "special": 0},
@@ -73,9 +71,8 @@ PAGES = {
             {"text": CAT, "model": "{models}/words", "explain": "tag", "focus": 3},
         ],
     ),
-    "block": Page("", [{"fold": "parameters,kinds,activation,cost"}]),
+    "block": Page([{"fold": "parameters,kinds,activation,cost"}]),
     "by_hand": Page(
-        "",
         [
             ({}, "头 1：“it”把 0.92 的注意力给了“cat”"),
             ({"numbers": "garbage"}, "链接中的数字已损坏"),
@@ -87,7 +84,6 @@ PAGES = {
         ("scores as they are",),  # of the figure, which says the same in words of its own
     ),
     "cause": Page(
-        "这个头重要吗？",
         [
             {"text": CAT, "edits": "a3-1", "curve": 1, "steps": 2},
             {"text": CAT, "edits": "a3-1,a3-2", "watch": "blank", "curve": 1, "steps": 2, "greedy": "most"},
@@ -106,7 +102,6 @@ PAGES = {
         ],
     ),
     "compare": Page(
-        "两次读取之间有什么变化？",
         [
             {"layer": 3, "head": 1},
             {"other": EXHAUSTED, "focus": 10, "to": 12},
@@ -128,7 +123,6 @@ PAGES = {
         ("Headlight English to French",),
     ),
     "explore": Page(
-        "哪些头关注哪里？",
         [
             {},
             {"words": 1, "special": 0},
@@ -142,7 +136,6 @@ PAGES = {
         ("it was too tired | too wide",),
     ),
     "find": Page(
-        "哪个头把一个词与另一个词联系起来？",
         [
             {"inward": 1},
             {"by": "weight"},
@@ -154,7 +147,6 @@ PAGES = {
         PROBE_TEXTS,
     ),
     "generate": Page(
-        "",
         [
             (WRITER, "排在第一的是“"),
             ({**WRITER, "text": "The animal didn't cross the street because it was too tired."}, "示例原来的词“tired”"),
@@ -171,7 +163,6 @@ PAGES = {
         ],
     ),
     "masked_words": Page(
-        "",
         [
             (GUESSING, "原本在那里的“"),
             ({**GUESSING, "ask": "it, playing, 猫", "text": "We playing it."}, "在空处，bert 把“"),
@@ -188,7 +179,6 @@ PAGES = {
         (MaskedWordsOptions.first, MaskedWordsOptions.second),
     ),
     "measure": Page(
-        "哪个头能找到某种关系，找得有多好？",
         [
             {},
             {"data": "pronouns", "way": "out", "outcome": "hits"},
@@ -201,7 +191,6 @@ PAGES = {
         READY_TEXTS,
     ),
     "pictures": Page(
-        "视觉 Transformer 在看哪里？",
         [
             {"show": "matrix"},
             {"shown": "rollout", "look": "in"},
@@ -223,7 +212,6 @@ PAGES = {
         (PHOTOGRAPHER, "dino", "Dinov2Model"),
     ),
     "positions": Page(
-        "它怎么知道词序？",
         [
             {},
             {"mix": "swap"},
@@ -235,7 +223,6 @@ PAGES = {
         ],
     ),
     "roles": Page(
-        "每个头是做什么的？",
         [
             {},
             {"source": "sentences", "relations": 0, "outcome": "misses"},
@@ -247,11 +234,9 @@ PAGES = {
         READY_TEXTS,
     ),
     "step_by_step": Page(
-        "",
         [{"layer": 3, "head": 1}, {"show": "neuron"}, {"show": "rules"}, {"show": "heads"}],
     ),
     "tokens": Page(
-        "文本如何变成词元？",
         [
             {"text": "The animal was too tired"},
             {"text": RARE, "pair": "It was asleep.", "beside": TRANSLATOR},
@@ -263,7 +248,6 @@ PAGES = {
         ("deja vu in reykjavik, 你 好 👍🏽 it was asleep",),  # the text without its accents
     ),
     "translate": Page(
-        "",
         [
             (TRANSLATING, "最关注的词是"),
             ({**TRANSLATING, "way": "beam", "late": "1"}, "读完“"),
@@ -289,7 +273,6 @@ PAGES = {
         ],
     ),
     "tutorials": Page(
-        "",
         [
             *({"theme": theme} for theme in themes.STATIONS),
             ({"theme": "finetuning", "dropped": 0, "text": "The lamp went out."}, "次前向计算给出同一个数"),
@@ -301,7 +284,6 @@ PAGES = {
         ("an unbelievable em ##bed ##ding of words", "un b el ie v able"),  # which a model makes of a text
     ),
     "vectors": Page(
-        "模型如何理解一个词？",
         [
             {},
             ({"words": 0, "flat": "umap"}, "词元"),
@@ -319,7 +301,6 @@ PAGES = {
         (VECTORS.first, VECTORS.second, VECTORS.third, VECTORS.lines),
     ),
     "whole_pass": Page(
-        "",
         [
             ({"text": "The cat sat."}, "没有概率"),
             (BLANK, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
@@ -341,7 +322,6 @@ PAGES = {
         ("Paris is the [MASK] of France",),
     ),
     "why_attention": Page(
-        "",
         [
             ({}, "自注意力的代价是循环层的 1/24"),
             ({"task": "parity", "when": "before", "n": 500, "d": 64}, "循环层的代价是自注意力的 1/7.81"),
@@ -368,7 +348,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_no_page_is_left_out() -> None:
-    assert {file.stem for file in (ROOT / "pages").glob("*.py")} == PAGES.keys() | ELSEWHERE
+    assert set(BY_VIEW) == PAGES.keys() | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -384,8 +364,8 @@ def test_no_english_is_left(models: Path, name: str) -> None:
             assert any(expected in note for note in shown), (query, shown)
         texts = [value for value in query.values() if len(value) > 1]
         assert english(page, *PAGES[name].read, *around, *texts) == [], query
-        if PAGES[name].title:
-            assert [title.value for title in page.title] == [PAGES[name].title], query
+        with use_language("zh"):
+            assert page.title[0].value == translate(BY_VIEW[name].title), query
 
 
 def upload(name: str, key: str, file: tuple[str, bytes, str], **query: object) -> AppTest:
@@ -457,7 +437,6 @@ def test_bertviz_views_are_described_in_chinese() -> None:
         around = set(english(page))
         go(page, "bertviz_views")
         assert not page.exception
-        assert page.title[0].value == "对同一次计算，BertViz 显示了什么？"
         assert set(english(page)) <= around, kind
 
 

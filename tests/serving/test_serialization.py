@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 import pkgutil
 import typing
 from typing import Any
 
-import msgpack
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inference.tasks
+from attention.codec import JSON
 from attention.edits import Ablate
 from attention.pictures import Picture
 from attention.trace import Trace
@@ -152,13 +153,15 @@ def test_every_class_of_questions_and_answers_has_a_place_in_a_frame(kind: type)
     assert protocol.class_of(protocol.name_of(kind)) is kind
 
 
+PAIR = pack((1, 2))
 HOSTILE = [
     b"",
-    protocol.MAGIC,
-    pack((1, 2))[:-1],
-    b"HLV1" + pack((1, 2))[4:],
-    pack((1, 2)).replace(b"\1\2", b"\1\7"),
-    pack((1, 2)).replace(b"\1\2", b"\2\1"),
+    PAIR[: protocol.SUM.stop],
+    PAIR[:-1],
+    PAIR.replace(protocol.FORMAT.encode(), b"headlight-message-1"),
+    PAIR.replace(b"[1,2]", b"[1,7]"),
+    PAIR.replace(b"[1,2]", b"[2,1]"),
+    b"\1" + PAIR[1:],
 ]
 
 
@@ -168,9 +171,15 @@ def test_what_is_cut_short_or_changed_is_refused(data: bytes) -> None:
         unpack(data)
 
 
-def framed(tree: bytes, body: bytes = b"") -> bytes:
-    whole = tree + b"\0" * (-len(tree) % protocol.ALIGNED if body else 0) + body
-    return protocol.HEAD.pack(protocol.MAGIC, protocol.checksum_of(len(tree), whole), len(tree)) + whole
+def framed(tree: str, tensors: bytes = b"") -> bytes:
+    """Return a message with a valid checksum around a tree and the JSON of its tensors, before 8 bytes."""
+    told = {"format": protocol.FORMAT, "checksum": "0" * 16, JSON: tree}
+    text = json.dumps({"__metadata__": told}, separators=(",", ":")).encode()[:-1] + tensors + b"}"
+    whole = len(text).to_bytes(8, "little") + text + (bytes(8) if tensors else b"")
+    return whole[: protocol.SUM.start] + protocol.checksum_of(whole) + whole[protocol.SUM.stop :]
+
+
+TENSOR = b',"0":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}'
 
 
 @loop_over(
@@ -184,50 +193,42 @@ def framed(tree: bytes, body: bytes = b"") -> bytes:
         {"c": [["os"], {}]},
         {"x": 1},
         {"l": [], "m": []},
-        {"a": [0, "|O", [1]]},
-        {"a": [0, "<f4", [1_000_000]]},
-        {"a": [0, "<f4", [-1]]},
-        {"a": [5, "<f4", [1]]},
-        {"a": [0, "<f4", [1, 2], 0, 0]},
-        {"a": [0, "<f4", [1, 2], 1]},
-        {"a": [0, "<f4", [1, 2], 1, 0, 2]},
-        {"i": "no number"},
-        {"n": ["|O", 1]},
+        {"a": [1]},
+        {"a": [[0]]},
+        {"a": []},
+        {"a": [0, 0, 0]},
+        {"a": [0, 1]},
+        {"a": [0, 1, 0, 2]},
+        {"n": ["O", 1]},
         {"m": [[{"l": []}, 1]]},
-        b"abc",
-        msgpack.ExtType(5, b"abc"),
-        msgpack.Timestamp(1),
+        {},
     ],
 )
 def test_what_is_whole_but_hostile_is_refused(tree: Any) -> None:
     with pytest.raises(InvalidFrame):
-        unpack(framed(msgpack.packb(tree), bytes(8)))
+        unpack(framed(json.dumps(tree), TENSOR))
 
 
-@loop_over(
-    "tree",
-    [
-        b"\x81\xa1l" * 50_000,
-        b"\x91" * 50_000,
-        b"\xdd\xff\xff\xff\xff",
-        b"\xdf\xff\xff\xff\xff",
-        b"\x81\x90\x01",
-        b"\xa1\xff",
-        b"\xc1",
-        b"\x01\x01",
-        b"",
-    ],
-)
-def test_a_tree_that_is_none_is_refused(tree: bytes) -> None:
+@loop_over("tree", ['{"l":' * 50_000, "[" * 50_000, '{"l"', "1 1", "'a'", "", '{"l": 3}', "9" * 5000])
+def test_a_tree_that_is_none_is_refused(tree: str) -> None:
     with pytest.raises(InvalidFrame):
         unpack(framed(tree))
 
 
+@loop_over("tensors", [b',"0":{}', TENSOR.replace(b"F32", b"O"), TENSOR.replace(b"[1,2]", b"[1,-2]"), TENSOR[:-3]])
+def test_tensors_that_are_none_are_refused(tensors: bytes) -> None:
+    assert unpack(framed('{"a":[0]}', TENSOR)).shape == (1, 2)
+    with pytest.raises(InvalidFrame):
+        unpack(framed('{"a":[0]}', tensors))
+
+
 def test_odd_is_not_hostile() -> None:
     """A message without its values, deeply nested tuples and an integer beyond 64 bits are valid."""
-    assert unpack(framed(msgpack.packb({"w": ["{a}", None, 1, {"m": []}]}))).template == "{a}"
-    deep = framed(b"\x91" * 100 + b"\x90")
-    assert pack(unpack(deep)) == deep
+    assert unpack(framed(json.dumps({"w": ["{a}", None, 1, {"m": []}]}))).template == "{a}"
+    deep: Any = ()
+    for _ in range(100):
+        deep = (deep,)
+    assert unpack(framed("[" * 101 + "]" * 101)) == unpack(pack(deep)) == deep
     assert unpack(pack((2**64, -(2**900)))) == (2**64, -(2**900))
 
 

@@ -21,6 +21,8 @@ from i18n import ENGLISH, use_language
 from inference import LocalBackend
 from tests.support.repository import ROOT
 from ui.run import services
+from ui.show.views import file_of
+from ui.state.navigation import view_fields
 
 LONGEST = 120  # Seconds that a run may take; the first run imports the libraries, on a busy machine.
 SAID = re.compile(r'<p class="headlight-(note|refusal)"[^>]*>(.*?)</p>', re.DOTALL)
@@ -36,11 +38,11 @@ def allowed(root: Path) -> Iterator[LocalBackend]:
     services.get_backend.cache_clear()
 
 
-def asked(file: str, **query: object) -> AppTest:
-    """Run ``pages/<file>.py`` inside the shell, with ``query`` in its address."""
+def asked(view: str, **query: object) -> AppTest:
+    """Open a view inside the shell, with ``query`` in its address."""
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
-    page.query_params.update({name: str(value) for name, value in query.items()})
-    return page.switch_page(f"../../pages/{file}.py").run()
+    page.query_params.update({name: str(value) for name, value in query.items()} | view_fields(view))
+    return page.switch_page(file_of(view)).run()
 
 
 def press(page: AppTest, label: str) -> None:
@@ -57,10 +59,12 @@ def choose(page: AppTest, label: str, option: str) -> None:
         group.set_value(option).run()
 
 
-def go(page: AppTest, file: str) -> AppTest:
-    """Open another page of the app in the same session."""
+def go(page: AppTest, view: str, **query: str) -> AppTest:
+    """Open another view of the app in the same session, by a link with this query."""
     with _its_language(page):
-        return page.switch_page(f"../../pages/{file}.py").run()
+        page.query_params.clear()
+        page.query_params.update(query | view_fields(view))
+        return page.switch_page(file_of(view)).run()
 
 
 def _its_language(page: AppTest) -> AbstractContextManager[None]:

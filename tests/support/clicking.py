@@ -7,6 +7,7 @@ browsers.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from tests.support.asking import go
 from ui.routes import selection_tokens
 from ui.routes.selection_tokens import ADDRESS
 from ui.server.middleware import Guard
-from ui.state.selection_token import SelectionToken
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     """Return the list of addresses that were sent to browsers, because AppTest has no address bar."""
     found: list[dict[str, str]] = []
 
-    def write(slip: SelectionToken) -> bool:
-        found.append(dict(slip.query))
+    def write(_session: str, query: Mapping[str, str]) -> bool:
+        found.append(dict(query))
         return True
 
-    monkeypatch.setattr(selection_tokens, "write_address", write)
+    monkeypatch.setattr(selection_tokens, "send_query", write)
     return found
 
 

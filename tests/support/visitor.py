@@ -11,6 +11,7 @@ from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
 from tests.support.atrest import PATIENCE, rest
 from tests.support.savedfiles import text_of
+from ui.state.navigation import BY_VIEW, title_of, view_fields
 
 T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")
@@ -21,6 +22,20 @@ DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
 def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
     """Open a page of the app with a view in its address."""
     page.goto(f"{url}{path}" + (f"?{urlencode(query)}" if query else ""))
+
+
+def address_of(view: str) -> str:
+    """Return the address of a view, such as "/?view=find"."""
+    fields = urlencode(view_fields(view))
+    return f"/{BY_VIEW[view].path}" + (f"?{fields}" if fields else "")
+
+
+def go_to(page: Page, view: str) -> None:
+    """Open a view of the app by the navigation and the tabs of its page."""
+    there = BY_VIEW[view]
+    page.get_by_test_id("stSidebar").get_by_role("link", name=there.title, exact=True).click()
+    if view_fields(view):
+        page.get_by_role("radio", name=title_of(view), exact=True).click()
 
 
 def stands(page: Page) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
+from babel.messages.pofile import read_po
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
+from i18n.translation import FOLDER
 from ui.state.examples import EXAMPLES
 
 # Models read or write the quoted words; code, formulas, addresses and styles are no sentences.
@@ -20,10 +23,33 @@ SOURCES = ("js_content", "css_content", "html_content")
 SENTENCE = re.compile(r"(?:[A-Za-z][a-z’']*,? ){3,}[A-Za-z][a-z’']+")
 
 
+@cache
+def untranslated() -> tuple[re.Pattern[str], ...]:
+    """Return a pattern for each message without a Chinese translation, which is shown in English."""
+    with (FOLDER / "zh.po").open("rb") as file:
+        messages = [message for message in read_po(file, locale="zh") if message.id and not all(_forms(message.string))]
+    templates = sorted({str(form) for message in messages for form in _forms(message.id)}, key=len, reverse=True)
+    return tuple(re.compile(_any_value(template), re.DOTALL) for template in templates)
+
+
+def _forms(text: Any) -> tuple[str, ...]:
+    return tuple(text) if isinstance(text, tuple | list) else (text,)
+
+
+def _any_value(template: str) -> str:
+    """Return a pattern of a message with any values in its places.
+
+    >>> bool(re.fullmatch(_any_value("{n:.2f} of {all}"), "0.50 of 12"))
+    True
+    """
+    return ".*?".join(re.escape(part) for part in re.split(r"\{[^{}]*\}", template))
+
+
 def english(page: AppTest, *read: str) -> list[str]:
     """Return the page's texts that contain four or more consecutive English words.
 
-    Quoted words, the texts in ``read`` and the examples that the text box offers do not count.
+    Quoted words, the texts in ``read``, the examples that the text box offers and messages without a translation do
+    not count.
     """
     offered = [example[name] for example in EXAMPLES for name in ("text", "pair") if name in example]
     known = _plain(" | ".join((*read, *offered)))
@@ -31,6 +57,9 @@ def english(page: AppTest, *read: str) -> list[str]:
     for text in said(page):
         for typed in sorted((*read, *offered), key=len, reverse=True):
             text = text.replace(typed, "“”")
+        if SENTENCE.search(QUOTED.sub(" · ", text)):
+            for pattern in untranslated():
+                text = pattern.sub(" · ", text)
         runs = SENTENCE.findall(QUOTED.sub(" · ", text))
         left += [text] if any(_plain(run) not in known for run in runs) else []
     return list(dict.fromkeys(left))

@@ -9,13 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support.asking import asked
-from ui.paths import ROOT
+from ui.state.navigation import BY_VIEW
 
 # These texts are short, because Agreement needs 13 s of CPU time for twice as many tokens.
 IMAGE, SCRIPT = "<img src=x onerror=a>", "</script><script>window.a</script>"
 LINK = "![x](http://a) [y](javascript:a)"
 HOSTILE = f"{IMAGE} {SCRIPT} {LINK}"
-PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+VIEWS = sorted(BY_VIEW)
 # Parameters of pages for second texts, words and names.
 NAMES = (
     "other", "neutral", "relation", "lesson", "carried", "written", "hidden", "edits", "job", "start", "vision",
@@ -46,7 +46,7 @@ def said(page: AppTest) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", VIEWS)
 def test_markup_in_a_text_and_in_options_is_text(name: str) -> None:
     page = asked(name, text=HOSTILE, pair=LINK, **dict.fromkeys(NAMES, HOSTILE))
     assert not page.exception
@@ -54,7 +54,7 @@ def test_markup_in_a_text_and_in_options_is_text(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", VIEWS)
 def test_markup_in_the_names_of_models_is_text(name: str) -> None:
     page = asked(
         name, model=HOSTILE, revision=IMAGE, answering_model=HOSTILE, speaker=HOSTILE, beside=HOSTILE, part=IMAGE

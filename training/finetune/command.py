@@ -13,7 +13,7 @@ from inference.files.checkpoint import WEIGHTS
 from inference.request import EMBEDDED
 from inference.settings import Settings as Machine
 from inference.settings import cores
-from probing.command import ensure_downloaded, open_backend
+from probing.command import ensure_downloaded, open_backend, print_code_notes
 from probing.labelled.columns import Columns
 from probing.labelled.data_checks import fit
 from probing.labelled.labeled_texts import LabeledText
@@ -161,6 +161,7 @@ def run(asked: argparse.Namespace) -> None:
         print(sentence)
     if model != CHARACTERS:
         ensure_downloaded(backend, model, None, asked.download)
+        print_code_notes(backend, model, None)
     try:
         found = fine_tune(labelled, model, FinetuneSettings(**given), asked.out, backend.settings)
     except KeyboardInterrupt as stopped:  # the loop handles signals itself; this one came before or after it

@@ -16,6 +16,7 @@ from ui.run import fine_tuning
 from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store
+from ui.show.views import link_to_view
 from ui.state.opened_picture import open_picture, opened_picture
 from ui.state.session import FRESH, NEW_MODEL, UNSELECTED, change_language, get_view_state, set_view_state
 from ui.state.view_state import ViewState
@@ -227,7 +228,7 @@ def sidebar(choice: ViewState) -> None:
             show_notice(problem)
         if opened_picture() is not None:
             show_notice(_("The file is of a picture."), role="status")
-            st.page_link("../../pages/pictures.py", label=_("Look at it on the page Pictures"), icon=":material/image:")
+            link_to_view("pictures", _("Look at it on the page Pictures"), icon=":material/image:")
         if choice.opened:
             st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime import Runtime
-from streamlit.runtime.session_manager import SessionClientDisconnectedError
 
-from ui.state.selection_token import SelectionToken, find_selection_token
+from ui.state.selection_token import find_selection_token
+from ui.streamlit_internals import send_query
 from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/kept"
@@ -45,7 +42,8 @@ async def keep_selection(request: Request) -> Response:
     kept = await run_in_threadpool(slip.keep, said)
     if not kept:
         return Response(status_code=RUN if slip.open else GONE)
-    if slip.open and not write_address(slip):  # If a run has begun meanwhile, it writes the address.
+    # If a run has begun meanwhile, it writes the address.
+    if slip.open and not send_query(slip.session, slip.query):
         return Response(status_code=RUN)
     return Response(status_code=KEPT)
 
@@ -59,20 +57,6 @@ def _read(body: bytes) -> tuple[str | None, Any]:
     if not isinstance(asked, dict) or not isinstance(asked.get("slip"), str):
         return None, None
     return asked["slip"], asked.get("selection")
-
-
-def write_address(slip: SelectionToken) -> bool:
-    """Send the address of the stored selection to the browser; return False if it is disconnected."""
-    client = Runtime.instance().get_client(slip.session) if Runtime.exists() else None
-    if client is None:
-        return False
-    message = ForwardMsg()
-    message.page_info_changed.query_string = urlencode(slip.query)
-    try:
-        client.write_forward_msg(message)
-    except SessionClientDisconnectedError:
-        return False
-    return True
 
 
 def routes() -> list[Route]:

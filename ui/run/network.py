@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ipaddress import ip_address
 
 import psutil
-from streamlit import config
+import streamlit as st
 
 from ui.run.services import get_backend
 
@@ -47,7 +47,7 @@ def is_open(environ: Mapping[str, str] = os.environ) -> bool:
     """Return True if other machines can reach the app, directly or through a proxy of HEADLIGHT_HOSTS."""
     if get_backend().settings.only_here:
         return False
-    return bool(environ.get(HOSTS, "").strip()) or not is_loopback(config.get_option("server.address"))
+    return bool(environ.get(HOSTS, "").strip()) or not is_loopback(st.get_option("server.address"))
 
 
 def is_loopback(address: str | None) -> bool:
@@ -71,7 +71,7 @@ def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
 
 def network_addresses() -> tuple[str, ...]:
     """Return the addresses at which the server listens for other machines, the default route's first."""
-    address = config.get_option("server.address")
+    address = st.get_option("server.address")
     if address in EVERYWHERE:
         return machine_addresses()
     return () if is_loopback(address) else (str(address),)

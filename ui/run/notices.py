@@ -10,6 +10,7 @@ from i18n import _, translate
 from inference import UserError
 from inference.task_heads import CLASSES
 from ui.run.counters import REFUSALS
+from ui.show.views import link_to_view
 from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_view_state, unshown_notes
 from ui.state.view_state import DEFAULT_MODEL
 
@@ -61,9 +62,9 @@ def show_error(refusal: UserError) -> None:
     elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
     elif refusal.way_out == "download":  # Pages that can download a model draw the offer instead.
-        st.page_link("../../pages/explore.py", label=_("Download the model"), help=_("Explore offers the download"))
+        link_to_view("explore", _("Download the model"), help=_("Explore offers the download"))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
-        st.page_link("../../pages/teach.py", label=_("Teach"), help=_("Fine-tune a model, which adds this head"))
+        link_to_view("teach", _("Teach"), help=_("Fine-tune a model, which adds this head"))
     if refusal.way_out in ("embedded", "retry") and get_view_state().model != DEFAULT_MODEL:
         changes = {**NEW_MODEL, "model": DEFAULT_MODEL, "revision": ""}
         st.button(

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, translate
 from inference import UserError
 from inference.catalogue.listing import ModelCard
 from inference.pictures.image_processing import PICTURES
@@ -23,24 +23,16 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.tables import set_answering_model
 from ui.show.text import format_and_list
+from ui.show.views import link_to_view
+from ui.state.navigation import title_of
 from ui.state.params import AnsweringOptions, get_params
 from ui.state.session import NEW_MODEL, set_view_state
 from ui.state.view_state import ViewState
 
 LACKING = "models_without_heads"  # Session key of (model, revision, head) for missing heads.
-PAGES: dict[str, tuple[str, str]] = {  # Page for each task head.
-    MASKED: ("masked_words.py", gettext_lazy("Masked words")),
-    NEXT_SENTENCE: ("next_sentence.py", gettext_lazy("Next sentence")),
-    WRITES: ("translate.py", gettext_lazy("Translate")),
-    CAUSAL: ("generate.py", gettext_lazy("Generate")),
-}
-CAUSE = ("cause.py", gettext_lazy("Cause"))
-EVERY = (
-    ("explore.py", gettext_lazy("Explore")),
-    ("roles.py", gettext_lazy("Roles")),
-    CAUSE,
-)  # Some pages that need no task head.
-ONE_TEXT = (CAUSE, ("agreement.py", gettext_lazy("Agreement")))  # Not supported for encoder-decoder models.
+VIEWS = {MASKED: "masked_words", NEXT_SENTENCE: "next_sentence", WRITES: "translate", CAUSAL: "generate"}
+EVERY = ("explore", "roles", "cause")  # Some views that need no task head.
+ONE_TEXT = ("cause", "agreement")  # Not supported for encoder-decoder models.
 Answer = TypeVar("Answer")
 
 
@@ -128,18 +120,18 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
             _pages(choice)
 
 
-def fitting_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the pages (file, title) for a model: those for its task heads, then some that need no head.
+def fitting_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
+    """Return the views for a model: those for its task heads, then some that need no head.
 
     ``lacking`` are heads that the model lacks according to an earlier request.
 
-    >>> [title for _, title in fitting_pages(None, "encoder-decoder")]
-    ['Translate', 'Explore', 'Roles']
+    >>> fitting_views(None, "encoder-decoder")
+    ['translate', 'explore', 'roles']
     """
     known = card.heads if card is not None and (card.heads or not card.local) else ()
     heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
-    others = [page for page in EVERY if kind != "encoder-decoder" or page not in ONE_TEXT]
-    return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
+    others = [view for view in EVERY if kind != "encoder-decoder" or view not in ONE_TEXT]
+    return [*(VIEWS[head] for head in heads if head in VIEWS and head not in lacking), *others]
 
 
 def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, cards: Mapping[str, ModelCard]) -> str:
@@ -159,20 +151,20 @@ def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, 
     )
 
 
-def unfit_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the pages (file, title) that the model does not support.
+def unfit_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
+    """Return the views that the model does not support.
 
-    >>> [title for _, title in unfit_pages(None, "encoder-decoder")]
-    ['Masked words', 'Next sentence', 'Generate', 'Cause', 'Agreement']
+    >>> unfit_views(None, "encoder-decoder")
+    ['masked_words', 'next_sentence', 'generate', 'cause', 'agreement']
     """
-    fits = fitting_pages(card, kind, lacking)
+    fits = fitting_views(card, kind, lacking)
     one_text = ONE_TEXT if kind == "encoder-decoder" else ()
-    return [*(page for page in PAGES.values() if page not in fits), *one_text]
+    return [*(view for view in VIEWS.values() if view not in fits), *one_text]
 
 
 def _describe_unfit(choice: ViewState, cards: Mapping[str, ModelCard]) -> str:
-    """Return a list, in words, of the pages that the chosen model does not support."""
-    return format_and_list([translate(title) for _file, title in unfit_pages(*_known_card(choice, cards))])
+    """Return a list, in words, of the views that the chosen model does not support."""
+    return format_and_list([translate(title_of(view)) for view in unfit_views(*_known_card(choice, cards))])
 
 
 def _known_card(choice: ViewState, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:
@@ -193,8 +185,8 @@ def _pages(choice: ViewState) -> None:
         role="status",
     )
     with st.container(horizontal=True):
-        for file, title in fitting_pages(*_known_card(choice, cards)):
-            st.page_link(f"../../pages/{file}", label=translate(title), help=_("The same text, read by the same model"))
+        for view in fitting_views(*_known_card(choice, cards)):
+            link_to_view(view, translate(title_of(view)), help=_("The same text, read by the same model"))
 
 
 def _remember_lack(who: PageModel, choice: ViewState) -> None:

@@ -15,7 +15,7 @@ from inference import UserError, cancellation
 from inference.cancellation import GONE, Cancelled
 from inference.tasks.model_request import Answer, PredictRequest
 from probing.score import ScoringRun, ScoringState, score
-from ui.run import visitors
+from ui import streamlit_internals
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 
@@ -85,7 +85,7 @@ class PassProgress:
             cancellation.run_in_calling_thread(lambda: self._update(done, of))
 
     def _update(self, done: int, of: int) -> None:
-        if visitors.is_pressed(_key(self.mark)):
+        if streamlit_internals.is_pressed(_key(self.mark)):
             raise Cancelled(GONE)
         self.bar = self.bar or self._draw_bar()
         told = _("{doing}: {at} of {total}", doing=self.doing, at=done, total=of) if of else self.doing

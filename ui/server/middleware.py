@@ -1,9 +1,7 @@
-"""Checks of every request: hosts, origins, security headers and the visitor cookie."""
+"""Treatment of every request: hosts, origins, security headers, the visitor cookie, and old addresses."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 import secrets
@@ -12,15 +10,15 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
-from pathlib import Path
 from urllib.parse import urlsplit
 
-import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ui.state.navigation import new_address
+from ui.streamlit_internals import METRICS, inline_scripts
 from viz.components.base_path import BASE
 
 NAME = "headlight_visitor"
@@ -88,14 +86,6 @@ def _cookie_header(value: str, secure: bool) -> str:
     return f"{NAME}={value}; Max-Age={DAYS * 86_400}; Path={BASE or '/'}; HttpOnly; SameSite=Lax{only}"
 
 
-def inline_scripts() -> str:
-    """Return the Content-Security-Policy hashes of the inline scripts in Streamlit's index.html."""
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    return " ".join(f"'sha256-{digest}'" for digest in digests)
-
-
 POLICY = (
     f"default-src 'self'; script-src 'self' blob: {inline_scripts()}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; "
@@ -142,7 +132,7 @@ class SecurityHeaders:
 
 VARIABLE = "HEADLIGHT_HOSTS"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-CLOSED = ("/_stcore/metrics/",)  # Streamlit's own metrics about its sessions.
+CLOSED = (METRICS,)
 FOREIGN_HOST = (
     "This server does not answer under the name that was asked for. Use the address that it printed when it started;"
     f" its operator can allow other names with {VARIABLE}."
@@ -271,6 +261,23 @@ def _of_one_site(scope: Scope) -> Scope:
     scheme = "https" if scope.get("scheme") == "wss" else "http"
     MutableHeaders(scope=changed)["origin"] = f"{scheme}://{headers['host']}"
     return changed
+
+
+class OldAddresses:
+    """Middleware that redirects the addresses of pages in earlier versions, with their parameters (308)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        there = None
+        if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
+            path = str(scope["path"]).removeprefix(BASE).strip("/")
+            there = new_address(path, scope["query_string"].decode("latin-1"))
+        if there is None:
+            await self.app(scope, receive, send)
+        else:
+            await RedirectResponse(f"{BASE}/{there}", 308)(scope, receive, send)
 
 
 PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # Headers that proxies add.

@@ -10,32 +10,19 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit.runtime import Runtime
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from inference.settings import Settings
 from ui.routes.limits import AGAIN
+from ui.streamlit_internals import UPLOADS, UploadedFileRec, has_left, uploaded_files
 
-PLACE = "/_stcore/upload_file/"  # Streamlit's upload path, below the app's base path.
 LEAST = 100_000  # Minimum number of bytes counted for each file, since a million empty files take memory too.
 NO_LENGTH = "A file of unknown length was sent; say its length (Content-Length) and send it again."
 TOO_MUCH = "What this page has uploaded takes {most:,.0f} MB at most. Reload the page, which lets go of its files."
 CROWDED = "All visitors' files together take as much as this server has for them. Try again later."
-
-
-class UploadedFiles(Protocol):
-    """Streamlit's storage of uploaded files, by session and by file id."""
-
-    file_storage: dict[str, dict[str, UploadedFileRec]]
-
-    def remove_file(self, session_id: str, file_id: str) -> None:
-        """Remove a file from the storage."""
-        ...
 
 
 class UploadLimit:
@@ -51,7 +38,7 @@ class UploadLimit:
         self._coming: Counter[str] = Counter()  # Bytes that are being received, by session.
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        place = scope["path"].partition(PLACE)[2] if scope["type"] == "http" and scope["method"] == "PUT" else ""
+        place = scope["path"].partition(UPLOADS)[2] if scope["type"] == "http" and scope["method"] == "PUT" else ""
         session, _slash, file = place.partition("/")
         if not file:
             await self.app(scope, receive, send)
@@ -67,14 +54,14 @@ class UploadLimit:
             try:
                 await self.app(scope, receive, send)
             finally:  # Remove the file of a session that ended during the upload.
-                if not Runtime.instance().is_active_session(session):
-                    _files().remove_file(session, file)
+                if has_left(session):
+                    uploaded_files().remove_file(session, file)
 
     @contextmanager
     def _room(self, session: str, size: int) -> Iterator[Response | None]:
         """Reserve ``size`` bytes for a session during the block; yield None, or the error response."""
         with self._lock:
-            held = {name: _size(list(files.values())) for name, files in list(_files().file_storage.items())}
+            held = {name: _size(list(files.values())) for name, files in list(uploaded_files().file_storage.items())}
             own = held.get(session, 0) + self._coming[session]
             every = sum(held.values()) + self._coming.total()
             most = self.settings.visitor_upload_bytes
@@ -96,8 +83,3 @@ class UploadLimit:
 
 def _size(files: list[UploadedFileRec]) -> int:
     return sum(max(len(file.data), LEAST) for file in files)
-
-
-def _files() -> UploadedFiles:
-    found: UploadedFiles = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the default manager, in memory
-    return found

@@ -7,7 +7,7 @@ import threading
 import time
 from importlib.util import find_spec
 
-from streamlit import config
+import streamlit as st
 
 from inference import TraceRequest
 from ui.run.network import is_open, network_addresses
@@ -40,8 +40,8 @@ def announce() -> None:
         if get_backend().settings.strangers:
             raise ValueError(ENDLESS)
         log.warning(ENDLESS)
-    path = str(config.get_option("server.baseUrlPath")).strip("/")
-    end = f":{config.get_option('server.port')}/{path}"
+    path = str(st.get_option("server.baseUrlPath")).strip("/")
+    end = f":{st.get_option('server.port')}/{path}"
     print(f"\n  Headlight is at  http://localhost{end}", flush=True)
     if is_open():
         for address in network_addresses():

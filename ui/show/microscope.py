@@ -23,6 +23,7 @@ from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.run.traces import was_edited
 from ui.show.tables import page_provenance
+from ui.show.views import link_to_view
 from ui.state.examples import example_of
 from ui.state.selection import (
     changes,
@@ -120,11 +121,11 @@ BOTH = gettext_lazy("This sentence and this head")
 def explore_link(there: ViewState, what: str = BOTH) -> None:
     """Draw a link to a view on Explore, unless its text is too long for an address."""
     if fits(there):
-        st.page_link(
-            "../../pages/explore.py",
-            label=_("Open in Explore"),
+        link_to_view(
+            "explore",
+            _("Open in Explore"),
             icon=":material/grid_view:",
-            query_params=to_query(there),
+            query=to_query(there),
             help=_("{what} on the Explore page", what=what),
         )
 

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _
-from ui.state.session import PAGE
+from ui.state.session import VIEW
 
 VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expanded) and of the visited pages
 
@@ -17,7 +17,7 @@ def reading_help() -> DeltaGenerator:
     The section keeps its state during a visit to a page; the session stores the visited pages.
     """
     state = st.session_state
-    page = state.get(PAGE)
+    page = state.get(VIEW)
     seen: frozenset[str | None] = state.get(SEEN, frozenset())
     # A local variable, because the state of a session that has just ended does not keep values.
     visit: tuple[str | None, bool] = state.get(VISIT, ("", False))

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.spreadsheet import MARK, column_names, file_stem, safe_cell, with_provenance
 from attention.trace import ModelId
 from ui.run.services import get_backend, get_trace_store
-from ui.state.session import PAGE, get_view_state
+from ui.state.session import VIEW, get_view_state
 
 
 def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -49,12 +49,12 @@ def frame_csv(table: pd.DataFrame) -> str:
     return csv_table([str(name) for name in known], known.itertuples(index=False))
 
 
-ANSWERED_BY = "answered_by"  # Session key of (page, model, revision), the answering model of a page.
+ANSWERED_BY = "answered_by"  # Session key of (view, model, revision), the answering model of a view.
 
 
 def set_answering_model(model: str, revision: str | None) -> None:
     """Store the model that answers on this page, for the provenance of its downloads."""
-    st.session_state[ANSWERED_BY] = (st.session_state.get(PAGE), model, revision)
+    st.session_state[ANSWERED_BY] = (st.session_state.get(VIEW), model, revision)
 
 
 def page_provenance() -> dict[str, str]:
@@ -76,8 +76,8 @@ def _reading() -> tuple[ModelId, tuple[str, str, str]]:
     trace = get_trace_store().find(choice.opened) if choice.opened else None
     if trace is not None:
         return trace.model, (trace.text, trace.pair or "", trace.target_text or "")
-    page, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
-    if page != st.session_state.get(PAGE):
+    view, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
+    if view != st.session_state.get(VIEW):
         model, revision = choice.model, choice.revision or None
     return get_backend().identity(model, revision), (choice.text, choice.pair, choice.target)
 

@@ -20,15 +20,18 @@ from lessons.library import tour
 from lessons.schema import LessonStep
 from ui.run.notices import show_notice
 from ui.server.middleware import NAME, VALUE, is_new
+from ui.show.views import go_to_view
 from ui.state import language
-from ui.state.session import get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
+from ui.state.navigation import view_named
+from ui.state.session import VIEW, get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse
 
 STOP = "tour_stop"  # Session key of the stop's index; missing outside the tour.
 LEFT = "tour_left"  # Session key of the stop at which the visitor left.
 OFFER = "tour_offer"  # Session key of a flag: the tour is offered.
-FIRST = "explore"  # Page that offers the tour.
+FIRST = "explore"  # View that offers the tour.
 OWN = "tour_own"  # Session key of the visitor's choice while a stop shows the tour's.
+START = "tour_start"  # Session key of the stop at which the visitor entered, and the view and choice before it.
 BEFORE = "tour_before"  # Session key of the visitor's choice in the last run that showed it.
 MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # Maximum number of saved choices, and of characters in each.
 
@@ -36,26 +39,27 @@ _KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # (stop, visitor
 _LOCK = threading.Lock()
 
 
-def keep_own_choice(page: str) -> None:
+def keep_own_choice(view: str) -> None:
     """Restore the visitor's choice outside the tour, and resume a tour that a reload interrupted.
 
-    The browser's back button leads to the previous stop. Call this before the page draws anything of the choice.
+    The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this before
+    the page draws anything of the choice.
     """
-    _resume(page)
-    _rejoin(page)
+    _resume(view)
+    _rejoin(view)
     state = st.session_state
-    if OWN in state and (STOP not in state or page != _address(tour().steps[state[STOP]]) or not _query(state[STOP])):
+    if OWN in state and (STOP not in state or view != _view_of(tour().steps[state[STOP]]) or not _query(state[STOP])):
         _restore()
     if OWN not in state and not is_temporary():
         state[BEFORE] = get_view_state()
 
 
-def bar(page: str) -> None:
-    """Draw the tour's bar on a page if the visitor is on the tour or the tour is offered."""
+def bar(view: str) -> None:
+    """Draw the tour's bar above a view if the visitor is on the tour or the tour is offered."""
     if STOP in st.session_state:
         with st.container(key="tour", horizontal=True, vertical_alignment="center"):
-            _stop(page, st.session_state[STOP])
-    elif _offers(page):
+            _stop(view, st.session_state[STOP])
+    elif _offers(view):
         with st.container(key="tour", horizontal=True, vertical_alignment="center"):
             st.markdown(_("**New here?** Six stops show what this app can do, in five minutes."), width="content")
             if st.button(
@@ -70,14 +74,16 @@ def go_to_stop(stop: int) -> None:
     state = st.session_state
     restore_view_state()
     state[OWN] = _own_choice()
+    if STOP not in state:
+        state[START] = stop, state[VIEW], state[OWN]
     state[STOP], state[OFFER] = stop, False
     if _query(stop):
         _remember_choice(stop, state[OWN])
     else:
         _restore()
-    view = tour().steps[stop].view
-    if view is not None:
-        st.switch_page(f"../../pages/{view.page}.py", query_params=dict(view.query))
+    step = tour().steps[stop]
+    if step.view is not None:
+        go_to_view(_view_of(step), dict(step.view.query))
 
 
 def leave() -> None:
@@ -92,12 +98,12 @@ def left_at() -> int:
     return found
 
 
-def _stop(page: str, at: int) -> None:
+def _stop(view: str, at: int) -> None:
     """Draw the text of a stop and the buttons for the next stop, the previous stop and the end."""
     steps = tour().steps
-    here = page == _address(steps[at])
+    here = view == _view_of(steps[at])
     on, back = (
-        ("Alt+PageDown", "Alt+PageUp") if page != "lessons" else (None, None)
+        ("Alt+PageDown", "Alt+PageUp") if view != "lessons" else (None, None)
     )  # Lessons use these keys for their own steps.
     title, text = (said.in_language(spoken()) for said in (steps[at].title, steps[at].text))
     if here:
@@ -123,19 +129,18 @@ def _stop(page: str, at: int) -> None:
     )
 
 
-def _address(step: LessonStep) -> str:
-    """Return the address of a stop's page; that of the first page is ""."""
-    page = "" if step.view is None else step.view.page
-    return "" if page == FIRST else page
+def _view_of(step: LessonStep) -> str:
+    """Return the view of a stop; the first view for a stop without a view of its own."""
+    return FIRST if step.view is None else view_named(step.view.page) or FIRST
 
 
-def _offers(page: str) -> bool:
-    """Return True if the tour is offered now: on the first page of a first visit without a link."""
+def _offers(view: str) -> bool:
+    """Return True if the tour is offered now: on the first view of a first visit without a link."""
     state = st.session_state
     if OFFER not in state:
         came = {name for name in st.query_params if name != language.ADDRESS}
-        state[OFFER] = page == "" and not came and is_new(_cookie())
-    elif page != "":
+        state[OFFER] = view == FIRST and not came and is_new(_cookie())
+    elif view != FIRST:
         state[OFFER] = False
     return bool(state[OFFER])
 
@@ -163,19 +168,22 @@ def _restore() -> None:
         set_view_state(**vars(own))
 
 
-def _resume(page: str) -> None:
+def _resume(view: str) -> None:
     """Resume the tour in a new session if the address is that of this visitor's last stop."""
     state = st.session_state
     if STOP in state or OFFER in state:
         return
     with _LOCK:
         stop, own = _KEPT.get(_cookie(), (-1, get_view_state()))
-    if stop >= 0 and page == _address(tour().steps[stop]) and _reads_same(get_view_state(), stop):
+    if stop >= 0 and view == _view_of(tour().steps[stop]) and _reads_same(get_view_state(), stop):
         state[STOP], state[OWN], state[OFFER] = stop, own, False
 
 
-def _rejoin(page: str) -> None:
-    """Resume at the stop with the followed address, for example after the browser's back button."""
+def _rejoin(view: str) -> None:
+    """Resume at the stop with the followed address, for example after the browser's back button.
+
+    Leave the tour if the address is the place from which the visitor entered the current stop.
+    """
     state = st.session_state
     if STOP not in state or not is_followed():
         return
@@ -183,9 +191,14 @@ def _rejoin(page: str) -> None:
     found = (
         stop
         for stop, step in enumerate(tour().steps)
-        if page == _address(step) and (not _query(stop) or _reads_same(now, stop))
+        if view == _view_of(step) and (not _query(stop) or _reads_same(now, stop))
     )
-    state[STOP] = next(found, state[STOP])
+    stop = next(found, None)
+    entered, start, choice = state.get(START, (None, view, now))
+    if entered == state[STOP] and view == start and (stop != entered or now == choice):
+        leave()
+        return
+    state[STOP] = state[STOP] if stop is None else stop
     if _query(state[STOP]):
         state.setdefault(OWN, state.get(BEFORE, now))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from i18n import ENGLISH, active_language, available_languages
+from ui.streamlit_internals import script_run
 
 LANGUAGE = "language"  # Key in st.session_state: the language from the selection or a link.
 ADDRESS = "lang"  # Name of the query field.
@@ -22,7 +22,7 @@ def session_language() -> str:
 
     Each message calls this function, so the result is cached for each run.
     """
-    run = get_script_run_ctx(suppress_warning=True)
+    run = script_run()
     if run is None:
         return ENGLISH
     if getattr(_KNOWN, "run", None) is not run:

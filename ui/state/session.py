@@ -8,20 +8,21 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.run.services import get_backend
 from ui.state import classroom, language
+from ui.state.navigation import FIELD, view_at, view_fields
 from ui.state.selection_token import Follow, SelectionToken
 from ui.state.view_state import DECLARED, LONGEST_LINK, PACKED, ViewState, parse, to_query
+from ui.streamlit_internals import session_id
 
-CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
+CHOICE, WRITTEN, VIEW, NOTES = "choice", "written_query", "view", "link_notes"
 SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
 SAID = "notes_said"  # Session key of the notes shown in this run.
 LENT = "lent"  # Session key of the temporary view.
-OWN = "own_query"  # Session key of each page's own options in the address.
+OWN = "own_query"  # Session key of each view's own options in the address.
 FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
-OLDER = "own_query_of_an_older_text"  # Session key of the pages with options for another text or model.
+OLDER = "own_query_of_an_older_text"  # Session key of the views with options for another text or model.
 
 # A change of the model's part or the text resets these fields; the page then selects defaults.
 UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out", "pins": ""}
@@ -32,33 +33,35 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 @dataclass(frozen=True)
 class TemporaryView:
-    """A view that a page shows for a while, with the visitor's own choice to restore."""
+    """A choice that a view shows for a while, with the visitor's own choice to restore."""
 
-    page: str
+    view: str
     own: ViewState
     shown: ViewState
 
 
-def begin(page: str) -> ViewState:
-    """Return the choice of this run, and write the address.
+def begin(path: str) -> ViewState:
+    """Return the choice of this run on the page at ``path``, and write the address.
 
-    Streamlit clears the address when another page is opened; it is then written again.
+    Streamlit clears the address when another page is opened; it is then written again. A link that names nothing but
+    a view keeps the choice.
     """
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
-    before = state.get(PAGE)
-    moved = before not in (None, page)
-    state[PAGE], state[SAID] = page, set()
-    state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and not query))
+    view, before = view_at(path, query.get(FIELD)), state.get(VIEW)
+    moved = before not in (None, view)
+    state[VIEW], state[SAID] = view, set()
+    state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and set(query) <= {FIELD}))
     if state[FOLLOWED]:
         # The address differs from the last written address: a link or the browser's back button.
         query = classroom.take_address(language.take_address(query))
+        query.pop(FIELD, None)
         followed, state[NOTES] = parse(query)
         _replace_state(followed)
         rest = {name: raw for name, raw in query.items() if name not in DECLARED and name != PACKED}
-        state.setdefault(OWN, {})[page] = rest
-        state.setdefault(OLDER, set()).discard(page)
-    elif moved and LENT in state and state[LENT].page == before:
+        state.setdefault(OWN, {})[view] = rest
+        state.setdefault(OLDER, set()).discard(view)
+    elif moved and LENT in state and state[LENT].view == before:
         restore_view_state()
     elif get_view_state() != (
         now := _with_saved_revision(get_view_state())
@@ -66,6 +69,21 @@ def begin(page: str) -> ViewState:
         _replace_state(now)
     _write()
     return get_view_state()
+
+
+def current_view() -> str:
+    """Return the name of the view that is shown (see ui/state/navigation.py)."""
+    view: str = st.session_state[VIEW]
+    return view
+
+
+def open_view(view: str) -> None:
+    """Open another view of the page that is shown; the browser's back button returns."""
+    _pick_up()
+    if LENT in st.session_state and st.session_state[LENT].view == current_view():
+        restore_view_state()
+    st.session_state[VIEW] = view
+    _write()
 
 
 def get_view_state() -> ViewState:
@@ -101,7 +119,7 @@ def show_temporarily(choice: ViewState) -> None:
     lent: TemporaryView | None = st.session_state.get(LENT)
     same = lent is not None and (choice == get_view_state() or _texts(get_view_state()) == _texts(lent.shown))
     own = lent.own if lent is not None and same else get_view_state()
-    st.session_state[LENT] = TemporaryView(st.session_state[PAGE], own, choice)
+    st.session_state[LENT] = TemporaryView(current_view(), own, choice)
     if choice != get_view_state():
         set_view_state(**vars(choice))
 
@@ -144,8 +162,8 @@ def change_language(code: str) -> None:
 
 
 def own_query() -> dict[str, str]:
-    """Return this page's own options in the address, as text (see ui/state/params.py)."""
-    found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(st.session_state[PAGE], {})
+    """Return this view's own options in the address, as text (see ui/state/params.py)."""
+    found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(current_view(), {})
     return found
 
 
@@ -154,7 +172,7 @@ def write_own(query: dict[str, str]) -> None:
 
     Options that exceed a link's length stay in the session only.
     """
-    st.session_state[OWN][st.session_state[PAGE]] = query
+    st.session_state[OWN][current_view()] = query
     st.session_state[NOTES] = []
     _write()
 
@@ -176,9 +194,9 @@ def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bo
 
     ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
     """
-    run, mine = get_script_run_ctx(), {**language.address_fields(), **classroom.address_fields()}
+    mine = _session_fields()
     address = partial(_page_query, own_query())
-    slip = SelectionToken("" if run is None else run.session_id, get_view_state(), follow, address, mine, present)
+    slip = SelectionToken(session_id() or "", get_view_state(), follow, address, mine, present)
     st.session_state[SLIP] = slip
     return slip.token
 
@@ -196,10 +214,10 @@ def _pick_up() -> None:
 def of_older_text() -> bool:
     """Return True once if the text or the model changed after this page's own options were chosen."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
-    page = st.session_state[PAGE]
-    told = page in older
-    older.discard(page)
-    return told
+    view = current_view()
+    is_older = view in older
+    older.discard(view)
+    return is_older
 
 
 def _replace_state(choice: ViewState) -> None:
@@ -229,8 +247,13 @@ def _read(choice: ViewState) -> tuple[str, ...]:
     return choice.text, choice.pair, choice.target, choice.model, choice.revision
 
 
+def _session_fields() -> dict[str, str]:
+    """Return the fields of the address for the language, the class and the view."""
+    return {**language.address_fields(), **classroom.address_fields(), **view_fields(current_view())}
+
+
 def _write() -> None:
-    query = {**language.address_fields(), **classroom.address_fields(), **page_query()}
+    query = {**_session_fields(), **page_query()}
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)

@@ -6,7 +6,7 @@ prefix is fixed when the server starts, like Streamlit's routes.
 
 from __future__ import annotations
 
-from streamlit import config
+import streamlit as st
 
 
 def normalize_path(option: str) -> str:
@@ -19,4 +19,4 @@ def normalize_path(option: str) -> str:
     return f"/{path}" if path else ""
 
 
-BASE = normalize_path(str(config.get_option("server.baseUrlPath") or ""))
+BASE = normalize_path(str(st.get_option("server.baseUrlPath") or ""))

@@ -101,12 +101,52 @@ def no_config(folder: Path) -> None:
 
 
 def a_broken_config(folder: Path) -> None:
-    (folder / "config.json").write_bytes(b"\xff\xfe{")
+    (folder / "config.json").write_bytes(b"\xff{")
 
 
 def not_gguf(folder: Path) -> None:
     no_weights(folder)
     (folder / "q4.gguf").write_bytes(b"PK\x03\x04")
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 90868376\n"
+
+
+def pointer(file: str) -> Callable[[Path], None]:
+    """Return a function that replaces a file by the text that a clone without git-lfs contains."""
+
+    def spoil(folder: Path) -> None:
+        (folder / file).write_bytes(POINTER)
+
+    spoil.__name__ = f"pointer {file}"
+    return spoil
+
+
+def a_pointer_as_shard(folder: Path) -> None:
+    a_shard_missing(folder)
+    (folder / "model-1.safetensors").write_bytes(POINTER)
+
+
+def marked(file: str, encoding: str = "utf-8-sig") -> Callable[[Path], None]:
+    """Return a function that saves a text file as editors of Windows do."""
+
+    def spoil(folder: Path) -> None:
+        place = folder / file
+        place.write_text(place.read_text() if place.exists() else "[PAD]\n[UNK]\n", encoding=encoding)
+
+    spoil.__name__ = f"{encoding} {file}"
+    return spoil
+
+
+def quantized(**settings: object) -> Callable[[Path], None]:
+    """Return a function that states quantized weights in config.json."""
+
+    def spoil(folder: Path) -> None:
+        place = folder / "config.json"
+        place.write_text(json.dumps(json.loads(place.read_text()) | {"quantization_config": settings}))
+
+    spoil.__name__ = f"quantized {settings}"
+    return spoil
 
 
 CASES: list[tuple[Callable[[Path], None], str]] = [
@@ -127,6 +167,16 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (a_broken_index, "cannot be read"),
     (no_config, r"is not a model: it has no config\.json"),
     (a_broken_config, r"config\.json is not JSON"),
+    *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors", "tokenizer.json", "config.json")),
+    *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors.index.json", "vocab.txt")),
+    (a_pointer_as_shard, r"^model-1\.safetensors of mine .*git lfs pull"),
+    *((marked(f), f"^{f} of mine .*UTF-8") for f in ("config.json", "tokenizer.json", "tokenizer_config.json")),
+    (marked("vocab.txt"), r"^vocab\.txt of mine .*UTF-8"),
+    (marked("config.json", "utf-16"), r"^config\.json of mine .*UTF-8"),
+    (quantized(quant_method="bitsandbytes", load_in_4bit=True), r"^mine .*\(bitsandbytes\)"),
+    (quantized(load_in_8bit=True), r"^mine .*\(bitsandbytes\)"),
+    *((quantized(quant_method=name), rf"^mine .*\({name}\)") for name in ("gptq", "awq", "compressed-tensors", "hqq")),
+    (quantized(), r"^mine .*\("),
 ]
 
 
@@ -136,6 +186,20 @@ def test_spoiled_folders(folder: Path, spoil: Callable[[Path], None], sentence: 
     with pytest.raises(UserError, match=sentence) as refused:
         inspect(folder, "mine")
     assert re.search(r"\. [A-Z][a-z]+", str(refused.value)), "the fix"
+
+
+@pytest.mark.parametrize("spoil", [quantized(quant_method="fp8"), pointer("README.md"), pointer("pytorch_model.bin")])
+def test_harmless_folders(folder: Path, spoil: Callable[[Path], None]) -> None:
+    """transformers dequantizes fp8 weights, and files that are not read may be pointers."""
+    spoil(folder)
+    assert inspect(folder, "mine").parameters
+
+
+def test_a_quantized_model_names_its_original(folder: Path) -> None:
+    (folder / "README.md").write_text("---\nbase_model: org/original\n---\n")
+    quantized(quant_method="gptq")(folder)
+    with pytest.raises(UserError, match="Open org/original "):
+        inspect(folder, "mine")
 
 
 def test_a_sound_folder(folder: Path) -> None:

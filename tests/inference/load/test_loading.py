@@ -14,7 +14,6 @@ import torch
 import transformers
 
 from inference import LocalBackend, TraceRequest
-from inference.catalogue.listing import local_card
 from inference.errors import UserError
 from inference.files.checkpoint import inspect
 from inference.files.sources import ModelSource
@@ -115,9 +114,6 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
     known = hostile | {"model_type": "bert"}
     (tmp_path / "coded" / "config.json").write_text(json.dumps(config | known))
     assert opened(tmp_path / "coded").id.architecture == "BertModel"
-    coded, plain = (local_card(folder).summary for folder in (tmp_path / "coded", models / "bert"))
-    assert coded.startswith(str(plain))
-    assert "bert" in coded.removeprefix(str(plain))
     assert not (tmp_path / "ran").exists()
 
 

@@ -23,18 +23,17 @@ from probing.formats import load_ready_set
 from tests.support.asking import allowed, asked, go, notes
 from tests.support.cases import loop_over
 from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
-from tests.support.repository import ROOT
 from ui.pages.find.descriptions import answers_csv, describe_preference
-from ui.pages.find.head_answers import ask_heads
-from ui.pages.find.words import Words
 from ui.pages.generate.whole_text import sink_summary
 from ui.pages.roles.gathering import from_trace
+from ui.run.head_answers import Words, ask_heads
+from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
 from viz.bertviz import views
 from viz.bertviz.views import head_html
 
 TEXT = "The animal was tired, it sat."
-PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+VIEWS = sorted(BY_VIEW)
 LACKING = str(attention_everywhere(4, ATTENDING))
 REFUSES = {"block", "measure", "roles"}
 NAMED = re.compile(r"head (\d)-(\d)")
@@ -69,7 +68,7 @@ def heads_named(page: AppTest) -> set[int]:
 @pytest.mark.usefixtures("backend")
 @loop_over("layer", [None, 2, 3])
 @pytest.mark.parametrize(
-    "name", [name for name in PAGES if name not in ("bertviz_views", "by_hand", "classroom", "pictures", "teach")]
+    "name", [name for name in VIEWS if name not in ("bertviz_views", "by_hand", "classroom", "pictures", "teach")]
 )
 def test_a_page_shows_heads_that_exist_or_refuses(name: str, layer: int | None, folder: Path) -> None:
     chosen: dict[str, Any] = {} if layer is None else {"layer": layer, "head": 1}

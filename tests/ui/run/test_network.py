@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import psutil
 import pytest
-from streamlit import config
 
 from inference import LocalBackend
 from inference.settings import Settings
@@ -71,7 +70,7 @@ State = namedtuple("State", "isup")
 
 def listening(monkeypatch: pytest.MonkeyPatch, address: str | None, whom: str = "") -> None:
     """Simulate a server at this address that is started for these visitors."""
-    monkeypatch.setattr(config, "get_option", lambda name: address if name == "server.address" else None)
+    monkeypatch.setattr("streamlit.get_option", lambda name: address if name == "server.address" else None)
     monkeypatch.setattr(network, "get_backend", lambda: LocalBackend(Settings.from_env({"HEADLIGHT_FOR": whom})))
 
 

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from tests.support.asking import asked, notes, press, says
 from tests.support.words import english
-from ui.run import progress, traces, visitors
+from ui import streamlit_internals
+from ui.run import progress, traces
 from ui.state.view_state import ViewState
 
 
@@ -50,7 +49,7 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
 ) -> None:
     text = f"a text that is stopped in {lang}"
     with monkeypatch.context() as patch:
-        patch.setattr(visitors, "is_pressed", lambda _key: len(told) == 3)
+        patch.setattr(streamlit_internals, "is_pressed", lambda _key: len(told) == 3)
         page = asked("explore", text=text, lang=lang)
     assert len(told) == 3
     assert not page.exception
@@ -66,14 +65,3 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
 def test_a_long_text_is_left_to_the_page_which_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traces, "get_backend", None)  # Any use of the backend raises.
     assert traces.what_stays(ViewState(text="a cat"), ViewState(text="a cat " * 1000)) == ({}, [])
-
-
-def test_a_press_is_seen_while_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = ScriptRequests()
-    monkeypatch.setattr(visitors, "get_script_run_ctx", lambda **_: SimpleNamespace(script_requests=requests))
-    assert not visitors.is_pressed("stop_a")
-    states = WidgetStates(widgets=[WidgetState(id="$$ID-0123456789abcdef-stop_a", trigger_value=True)])
-    requests.request_rerun(RerunData(widget_states=states, fragment_id="the picture"))
-    assert (visitors.is_pressed("stop_a"), visitors.is_pressed("stop_b")) == (True, False)
-    requests.on_scriptrunner_ready()
-    assert not visitors.is_pressed("stop_a"), "the drawing that it began"

@@ -11,6 +11,7 @@ from inference import UserError
 from inference.task_heads import CLASSES, CLASSIFY, WHAT
 from tests.support.repository import ROOT, files
 from ui.run import notices
+from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
 
 REMEDIES: dict[str, dict[str, Any]] = {  # The values are the details of each remedy.
@@ -28,7 +29,7 @@ ON_THE_PAGE = {"text"}  # The text box is next to the refusal.
 
 
 class Drawn:
-    """A stub for Streamlit that records the labels of buttons and the files of links."""
+    """A stub for Streamlit that records the labels of buttons and the views of links."""
 
     def __init__(self) -> None:
         self.buttons: list[str] = []
@@ -41,16 +42,17 @@ class Drawn:
         """Record the label."""
         self.buttons.append(label)
 
-    def page_link(self, page: str, **_more: Any) -> None:
-        """Record the name of the file."""
-        assert (ROOT / "ui" / "server" / page).resolve().is_file()
-        self.links.append(page.rsplit("/", 1)[-1])
+    def link_to_view(self, view: str, _label: str, **_more: Any) -> None:
+        """Record the view."""
+        assert view in BY_VIEW
+        self.links.append(view)
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, way_out: str, details: dict[str, Any]) -> Drawn:
     """Draw a refusal with this remedy on a page with a model other than the embedded model."""
     drawn = Drawn()
     monkeypatch.setattr(notices, "st", drawn)
+    monkeypatch.setattr(notices, "link_to_view", drawn.link_to_view)
     monkeypatch.setattr(notices, "get_view_state", lambda: ViewState(model="another/model"))
     notices.show_error(UserError("No.", way_out=way_out, details=details))
     return drawn
@@ -80,4 +82,4 @@ def test_a_way_out_has_a_button_or_a_link(way_out: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("head", WHAT)
 def test_a_head_that_can_be_taught_leads_to_teach(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     links = shown(monkeypatch, "head", {"head": head, "models": []}).links
-    assert links == (["teach.py"] if head in CLASSES else [])
+    assert links == (["teach"] if head in CLASSES else [])

@@ -13,6 +13,7 @@ from inference.cancellation import Cancelled, Visitor, set_visitor_source
 from inference.settings import Settings
 from inference.tasks.hidden_states import TextSizes
 from tests.support.asking import asked, says
+from ui import streamlit_internals
 from ui.run import visitors
 from ui.run.services import get_backend
 
@@ -23,7 +24,7 @@ def open_pages(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     pages = {"ann"}
     runtime = SimpleNamespace(is_active_session=pages.__contains__)
     monkeypatch.setattr(Runtime, "_instance", runtime)
-    monkeypatch.setattr(visitors, "get_script_run_ctx", lambda **_: SimpleNamespace(session_id="ann"))
+    monkeypatch.setattr(streamlit_internals, "session_id", lambda: "ann")
     return pages
 
 

@@ -44,7 +44,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     made = Server()
-    monkeypatch.setattr(Runtime, "instance", lambda: made.runtime)
+    monkeypatch.setattr(Runtime, "_instance", made.runtime)
     before: Callable[[str], object] = config.get_option
     monkeypatch.setattr(config, "get_option", lambda name: name != "server.enableXsrfProtection" and before(name))
     return made

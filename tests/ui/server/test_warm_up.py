@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from streamlit import config
 
 from inference.settings import Settings
 from tests.support.repository import ROOT
@@ -34,7 +33,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, whom: str) -> None:
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], address: str, whom: str) -> str:
     """Return the output at the start of a server at this address."""
     options = {"server.address": address, "server.port": 8501, "server.baseUrlPath": ""}
-    monkeypatch.setattr(config, "get_option", options.get)
+    monkeypatch.setattr("streamlit.get_option", options.get)
     monkeypatch.setattr(network, "machine_addresses", lambda: ("192.0.2.7", "192.0.2.8"))
     settings(monkeypatch, whom)
     warm_up.announce()

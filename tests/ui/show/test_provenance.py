@@ -19,7 +19,7 @@ class Backend:
 
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
-    state: dict[str, object] = {"page": "cause"}
+    state: dict[str, object] = {"view": "cause"}
     monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(tables, "get_view_state", lambda: ViewState(model="tiny", text='=1+1, "x"\n\nend', pair="it"))
     monkeypatch.setattr(tables, "get_backend", Backend)
@@ -36,5 +36,5 @@ def test_another_model_that_answers_here_is_the_one_named(page: dict[str, object
     tables.set_answering_model("other", "main")
     about = tables.page_provenance()
     assert (about["model"], about["revision"]) == ("other", "main")
-    page["page"] = "masked_words"
+    page["view"] = "masked_words"
     assert tables.page_provenance()["model"] == "tiny", "on another page the chosen one answers"

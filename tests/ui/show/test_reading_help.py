@@ -9,9 +9,9 @@ def a_page() -> None:
     import streamlit as st
 
     from ui.show.reading_help import reading_help
-    from ui.state.session import PAGE
+    from ui.state.session import VIEW
 
-    st.session_state[PAGE] = st.session_state.get("asked", "one")
+    st.session_state[VIEW] = st.session_state.get("asked", "one")
     with reading_help():
         st.write("three lines")
 

@@ -8,9 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from i18n import use_language
 from lessons.library import tour as its_stops
-from tests.support.asking import asked, notes, press
+from tests.support.asking import asked, go, notes, press
 from ui.server import middleware
 from ui.show import tour
+from ui.show.views import file_of
+from ui.state.navigation import view_named
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -24,7 +26,7 @@ def lead(page: AppTest, stop: int, **how: str) -> None:
     button.click().run()
     view = its_stops().steps[stop].view
     assert view is not None
-    page.switch_page(f"../../pages/{view.page}.py")
+    page.switch_page(file_of(view_named(view.page) or ""))
 
 
 @pytest.mark.slow
@@ -72,7 +74,7 @@ def test_it_waits_where_it_was_left() -> None:
     page = asked("lessons")
     lead(page, 0, label="Take the tour")
     lead(page, 1, label="Next")
-    page.switch_page("../../pages/lessons.py").run()
+    go(page, "lessons")
     assert any("waits at stop 2 of 6" in said for said in notes(page))
     press(page, "Skip the rest")
     assert "Go on at stop 2" in buttons(page)
@@ -92,7 +94,7 @@ def chosen(page: AppTest) -> dict[str, str]:
 def on_the_tour(stops: int) -> AppTest:
     """Return a page with the reader's own text and head after this many stops of the tour."""
     page = asked("explore", **OWN)
-    page = page.switch_page("../../pages/lessons.py").run()
+    page = go(page, "lessons")
     lead(page, 0, icon=":material/tour:")
     for at in range(1, stops):
         lead(page, at, shortcut="alt+pagedown")
@@ -113,14 +115,14 @@ def test_the_last_stop_restores_model_and_text() -> None:
     page = on_the_tour(len(its_stops().steps))
     assert chosen(page) == OWN
     press(page, "End the tour")
-    page.switch_page("../../pages/explore.py").run()
+    go(page, "explore")
     assert chosen(page) == OWN
 
 
 @pytest.mark.slow
 def test_another_page_during_the_tour_shows_the_own_text() -> None:
     page = on_the_tour(5)
-    page.switch_page("../../pages/tokens.py").run()
+    go(page, "tokens")
     assert chosen(page) == OWN
     assert any("waits at stop 5 of 6" in said for said in notes(page))
 
@@ -143,6 +145,40 @@ def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch
     assert any("Stop 5 of 6" in said for said in notes(page))
     press(page, "Skip the rest")
     assert chosen(page) == OWN
+
+
+def back_to(page: AppTest, name: str, query: dict[str, str]) -> None:
+    """Open the page and the address of an earlier entry of the browser's history."""
+    go(page, name, **query)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("explore", OWN), ("explore", {}), ("lessons", {"text": OWN["text"]})],
+    ids=["own", "default", "lessons"],
+)
+def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]) -> None:
+    """A first visitor's text is that of the tour, so that its text alone does not tell the stop."""
+    page = asked(name, **own)
+    page.session_state[tour.OFFER] = name == "explore"
+    lead(page.run(), 0, icon=":material/tour:")
+    assert any("Stop 1 of 6" in said for said in notes(page))
+    back_to(page, name, own)
+    assert tour.STOP not in page.session_state
+    assert chosen(page) == own
+    go(page, "tokens")
+    assert {name: raw for name, raw in chosen(page).items() if name in own} == own
+
+
+@pytest.mark.slow
+def test_back_to_the_first_stop_stays_on_the_tour() -> None:
+    page = asked("explore")
+    lead(page, 0, icon=":material/tour:")
+    query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    lead(page, 1, shortcut="alt+pagedown")
+    back_to(page, "explore", query)
+    assert page.session_state[tour.STOP] == 0
 
 
 def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

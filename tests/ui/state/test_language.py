@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from i18n import use_language
-from tests.support.asking import asked
+from tests.support.asking import asked, go
 from tests.support.words import said
 from ui.state import language
 
@@ -19,8 +18,7 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    with use_language("zh"):  # AppTest reads the page's controls in this language.
-        page.switch_page("../../pages/tutorials.py").run()
+    go(page, "tutorials")
     assert page.query_params["lang"] == "zh"
 
 
@@ -53,10 +51,10 @@ def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(mon
 
     state, run = State({language.LANGUAGE: "zh"}), object()
     monkeypatch.setattr("streamlit.session_state", state)
-    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
+    monkeypatch.setattr(language, "script_run", lambda: run)
     assert [language.session_language() for _ in range(3)] == ["zh"] * 3
     assert len(asked_for) == 1
     language.set_language("en")
     assert language.session_language() == "en"
-    monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: None)
+    monkeypatch.setattr(language, "script_run", lambda: None)
     assert language.session_language() == "en", "it serves nobody"

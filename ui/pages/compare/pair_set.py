@@ -23,6 +23,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button, draw_table
 from ui.show.text import format_small
+from ui.show.views import link_to_view
 from ui.state.params import format_params
 from ui.state.selection import resolve_view
 from ui.state.session import FRESH
@@ -156,7 +157,7 @@ def _link(there: ViewState, other: str, head: Place) -> None:
     there = replace(there, layer=head[0], head=head[1])
     query = {**to_query(there), **format_params(CompareOptions(differs="text", other=other))}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:
-        st.page_link("../../pages/compare.py", label=_("Open side by side"), icon=":material/compare:",
-                     query_params=query, help=_("These two texts and this head, word by word"))  # fmt: skip
+        link_to_view("compare", _("Open side by side"), icon=":material/compare:",
+                     query=query, help=_("These two texts and this head, word by word"))  # fmt: skip
     else:
         show_notice(_("These texts are too long for a link."), role="status")

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from inference.text.words import is_chinese
 from ui.classroom import view_presenter
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
-from ui.state.session import PAGE, begin, get_view_state
+from ui.state.navigation import BY_VIEW
+from ui.state.session import begin, current_view, get_view_state
 from ui.state.view_state import ViewState
+from ui.streamlit_internals import is_fragment_run
 
 AROUND = "around_the_picture"  # session key: the choices that the sidebar showed when it was last drawn
 
@@ -24,13 +25,12 @@ def fragment_state() -> Iterator[ViewState]:
 
     A fragment run reruns the whole page if the sidebar is outdated or this session leads a class.
     """
-    run = get_script_run_ctx()
-    if run is None or not run.fragment_ids_this_run:
+    if not is_fragment_run():
         st.session_state[AROUND] = _sidebar_key(get_view_state())
         yield get_view_state()
         return
     with SCRIPTS.run(), PAGE_SECONDS.labels("explore").time():
-        choice = begin(st.session_state[PAGE])
+        choice = begin(BY_VIEW[current_view()].path)
         if _sidebar_key(choice) != st.session_state.get(AROUND) or view_presenter() is not None:
             st.rerun()
         yield choice

@@ -10,7 +10,7 @@ import numpy as np
 from attention.head_names import head_label
 from attention.head_search import LEAST, Flags, flips, prefers_first
 from i18n import _
-from ui.pages.find.head_answers import HeadAnswers
+from ui.run.head_answers import HeadAnswers
 from ui.show.tables import csv_table
 from ui.show.text import format_comma_list, join_sentences
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, error_message, translate
-from ui.pages.find.head_answers import HeadAnswers
+from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.pages.find.options import FindOptions
-from ui.pages.find.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
+from ui.run.head_answers import HeadAnswers
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.state.params import set_params

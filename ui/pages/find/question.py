@@ -11,8 +11,8 @@ from attention.head_search import LEAST, flips, follows
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from ui.pages.find.descriptions import describe_flips, describe_preference, describe_strongest
-from ui.pages.find.head_answers import HeadAnswers
 from ui.pages.find.options import ROLES, FindOptions
+from ui.run.head_answers import HeadAnswers
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.params import get_params, set_params

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from attention.view import View
 from i18n import ngettext
-from ui.pages.find.probes import Probe
+from ui.input.probes import Probe
+from ui.run.head_answers import Words
 from ui.show.text import format_comma_list
 from ui.state.selection import select
 from ui.state.view_state import ViewState
-
-
-@dataclass(frozen=True)
-class Words:
-    """Cells of the view: the source and the two candidates."""
-
-    source: int
-    first: int
-    second: int
 
 
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:

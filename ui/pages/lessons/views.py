@@ -23,20 +23,20 @@ from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
 from ui.input.composing import compose
 from ui.input.sidebar import kind_of
-from ui.paths import ROOT
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices, draw_microscope
+from ui.show.views import link_to_view
+from ui.state.navigation import view_named
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
 from ui.state.view_state import DECLARED, PACKED, ViewState, parse, to_query
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
 
-ADDRESSES = {"bertviz": "bertviz_views"}  # pages with an address that differs from their file's name
 AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 TOP = 8  # guesses for a blank
 VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
@@ -62,7 +62,7 @@ def choice_of(pointed: Pointed) -> ViewState:
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
     """Return the fields of a view state that determine its numbers."""
-    part = "cross" if pointed.page == "translate" else choice.part
+    part = "cross" if view_named(pointed.page) == "translate" else choice.part
     return CheckInput(
         model=choice.model,
         text=choice.text,
@@ -110,9 +110,10 @@ def withheld_part(step: LessonStep) -> str:
     check = question.check.check if question.check is not None else None
     if check is None and question.right is None:
         return ""
-    if (view.page == "masked_words" and check in BLANKS) or check == "preferred":
+    name = view_named(view.page)
+    if (name == "masked_words" and check in BLANKS) or check == "preferred":
         return VIEW
-    return RESULTS if view.page in ("explore", "translate") else ""
+    return RESULTS if name in ("explore", "translate") else ""
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
@@ -125,14 +126,15 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
+    name = view_named(pointed.page)
     try:
-        if pointed.page == "explore":
+        if name == "explore":
             seen = _maps(pointed, choice, asked, held == RESULTS)
-        elif pointed.page == "masked_words":
+        elif name == "masked_words":
             _blank(choice)
-        elif pointed.page == "translate":
+        elif name == "translate":
             seen = _translation(choice, asked, held == RESULTS)
-        elif pointed.page == "positions" and dict(pointed.query).get("show") == "vectors":
+        elif name == "positions" and dict(pointed.query).get("show") == "vectors":
             _places(choice)
     except UserError as refusal:
         offer_or_show(refusal, choice)
@@ -231,18 +233,18 @@ def _places(choice: ViewState) -> None:
 
 def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
     """Draw the link to the same view on its own page."""
-    page = ADDRESSES.get(pointed.page, pointed.page)
-    if not (ROOT / "pages" / f"{page}.py").is_file():
+    view = view_named(pointed.page)
+    if view is None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
     own = {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
-    drawn = pointed.page in ("explore", "masked_words", "translate")
+    drawn = view in ("explore", "masked_words", "translate")
     there = choice if drawn else choice_of(pointed)
-    label = _("Open in Explore") if page == "explore" else _("Open this view on its own page")
-    st.page_link(
-        f"../../pages/{page}.py",
-        label=label,
+    label = _("Open in Explore") if view == "explore" else _("Open this view on its own page")
+    link_to_view(
+        view,
+        label,
         icon=":material/arrow_forward:",
-        query_params={**own, **to_query(there)},
+        query={**own, **to_query(there)},
         help=_("The browser's back button, or Lessons in the sidebar, leads back to this step."),
     )

@@ -16,6 +16,7 @@ from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
+from ui.show.views import link_to_view
 from ui.state.params import set_params
 
 BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
@@ -98,8 +99,8 @@ def _preview(lesson: Lesson) -> None:
             help=_("As students will see it"),
         )
         if link is not None:
-            st.page_link("../../pages/lessons.py", label=_("Link to this lesson"), icon=":material/link:",
-                         query_params={"lesson": OWN, "carried": link},
+            link_to_view("lessons", _("Link to this lesson"), icon=":material/link:",
+                         query={"lesson": OWN, "carried": link},
                          help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
     if link is None:
         show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")

@@ -18,6 +18,7 @@ from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.text import number_duplicates
+from ui.show.views import link_to_view
 from ui.state.examples import example_of
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState, to_query
@@ -81,11 +82,11 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     )
     link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
     view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
-    st.page_link(
-        "../../pages/explore.py",
-        label=_("Look at this text on the Explore page"),
+    link_to_view(
+        "explore",
+        _("Look at this text on the Explore page"),
         icon=":material/grid_view:",
-        query_params=to_query(replace(choice, **{**FRESH, **link, **view})),
+        query=to_query(replace(choice, **{**FRESH, **link, **view})),
         help=_("Every head of the same text, mask tokens included, with the blank in focus"),
     )
 

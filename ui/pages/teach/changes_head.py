@@ -14,6 +14,7 @@ from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.options import TeachOptions
 from ui.show.chart import theme
 from ui.show.microscope import draw_matrices, explore_link
+from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 from ui.state.session import NEW_MODEL, get_view_state
 from ui.state.view_state import ViewState, fits, to_query
@@ -100,10 +101,10 @@ def _links(look: JobStatus, there: ViewState) -> None:
         before = replace(there, model=job.model, revision=job.revision or "")
         if job.model != CHARACTERS and fits(before):
             beside = {"differs": "model", "beside": job.name}
-            st.page_link(
-                "../../pages/compare.py",
-                label=_("Open side by side"),
+            link_to_view(
+                "compare",
+                _("Open side by side"),
                 icon=":material/compare:",
-                query_params={**to_query(before), **beside},
+                query={**to_query(before), **beside},
                 help=_("The model before and after, word by word, on this sentence and this head"),
             )

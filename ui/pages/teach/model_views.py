@@ -20,7 +20,7 @@ VIEWS: Mapping[str, Callable[[JobStatus], None]] = {
 }
 
 
-def draw_view(look: JobStatus) -> None:
+def draw_model_view(look: JobStatus) -> None:
     """Draw the view selector and the selected view."""
     bound_widget(TeachOptions, "show", st.segmented_control, required=True)
     VIEWS[get_params(TeachOptions).show](look)

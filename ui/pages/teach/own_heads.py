@@ -24,6 +24,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.microscope import explore_link
 from ui.show.tables import download_button
 from ui.show.text import format_small
+from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState, fits, to_query
 from viz.figures.head_maps import head_map, picked_head
@@ -132,10 +133,10 @@ def _links(asked: ExplainedLabel, head: Head | None) -> None:
     with st.container(horizontal=True):
         explore_link(there)
         if fits(there):
-            st.page_link(
-                "../../pages/cause.py",
-                label=_("Remove more on Cause"),
+            link_to_view(
+                "cause",
+                _("Remove more on Cause"),
                 icon=":material/content_cut:",
-                query_params={**to_query(there), "watch": _("tag") if asked.of_word else _("label")},
+                query={**to_query(there), "watch": _("tag") if asked.of_word else _("label")},
                 help=_("This sentence and this model on the page Cause, with the same answer watched"),
             )

@@ -14,6 +14,7 @@ from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.routes import address
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
+from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.session import NEW_MODEL, get_view_state, set_view_state
 from ui.state.view_state import DEFAULT_MODEL, ViewState, to_query
@@ -46,20 +47,20 @@ def _pages(look: JobStatus) -> None:
     """Draw links to the pages Explore and Compare, with the model and a test text."""
     there = ViewState(model=look.job.name, text=first_text(look))
     with st.container(horizontal=True):
-        st.page_link(
-            "../../pages/explore.py",
-            label=_("Open in Explore"),
+        link_to_view(
+            "explore",
+            _("Open in Explore"),
             icon=":material/grid_view:",
-            query_params=to_query(there),
+            query=to_query(there),
             help=_("Every head of the taught model, on a sentence of the test rows"),
         )
         if look.job.model != CHARACTERS:
             before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
-            st.page_link(
-                "../../pages/compare.py",
-                label=_("Before and after"),
+            link_to_view(
+                "compare",
+                _("Before and after"),
                 icon=":material/compare:",
-                query_params={**to_query(before), "differs": "model", "beside": look.job.name},
+                query={**to_query(before), "differs": "model", "beside": look.job.name},
                 help=_("The model that it started from beside the taught one, head by head"),
             )
     show_notice(

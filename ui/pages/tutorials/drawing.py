@@ -11,6 +11,7 @@ from inference import UserError
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import Station, StationLink
 from ui.run.notices import show_error, show_notice
+from ui.show.views import link_to_view
 from ui.state.view_state import ViewState
 
 
@@ -53,9 +54,9 @@ def _station(
 def _link(link: StationLink, choice: ViewState) -> None:
     query = link.query(choice)
     if query is not None:
-        st.page_link(
-            f"../../pages/{link.page}.py",
-            label=translate(link.label),
+        link_to_view(
+            link.page,
+            translate(link.label),
             icon=":material/arrow_forward:",
-            query_params=query,
+            query=query,
         )

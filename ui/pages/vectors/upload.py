@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from i18n import _, gettext_lazy, translate
 from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, SentenceTable, column, is_table, lines, parse_table
 from ui.run.notices import show_notice
+from ui.streamlit_internals import UploadedFile
 
 FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"

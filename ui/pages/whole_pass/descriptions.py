@@ -15,6 +15,7 @@ from ui.pages.whole_pass.options import WholePassOptions
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.show.text import format_comma_list, join_sentences
+from ui.show.views import link_to_view
 from ui.state.view_state import ViewState, fits, to_query
 
 MOST = 60  # largest number of tokens in the sentence about ids
@@ -107,11 +108,11 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
     show_notice(said[0].upper() + said[1:], role="status")
     there = step_by_step(choice, asked, stage, options.row)
     if there is not None and fits(there):
-        st.page_link(
-            "../../pages/step_by_step.py",
-            label=_("Its weights, step by step"),
+        link_to_view(
+            "step_by_step",
+            _("Its weights, step by step"),
             icon=":material/stairs:",
-            query_params=to_query(there),
+            query=to_query(there),
             help=_("How each weight of this layer's heads comes about"),
         )
     _lines(asked, stage, options)

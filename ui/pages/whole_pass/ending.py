@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from attention.stages.terms import flat
 from i18n import _
@@ -16,6 +15,7 @@ from ui.pages.whole_pass.options import WholePassOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.text import format_comma_list
+from ui.show.views import link_to_view
 from ui.state.view_state import ViewState, to_query
 from viz.figures.token_bars import bars
 
@@ -94,11 +94,11 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
         role="status",
     )
     if choice.model != BERT:
-        st.page_link(
-            "../../pages/whole_pass.py",
-            label=_("One that ends with a guess: {model}, “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
+        link_to_view(
+            "whole_pass",
+            _("One that ends with a guess: {model}, “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
             icon=":material/psychology_alt:",
-            query_params=to_query(ViewState(model=BERT, text=GUESSED)),
+            query=to_query(ViewState(model=BERT, text=GUESSED)),
             help=_("The same page for a model that was trained to guess hidden words"),
         )
 

@@ -13,7 +13,7 @@ from viz.components.script import script
 
 def mount() -> None:
     """Begin to track the idle state; assets/app.css hides the component."""
-    _COMPONENT(key="rest")
+    _COMPONENT(key="rest", data={"streamlit": st.__version__})
 
 
 _COMPONENT = st.components.v2.component("headlight_rest", html="<span></span>", js=script("idle_tracker/idle_tracker"))

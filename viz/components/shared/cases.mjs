@@ -6,28 +6,23 @@ export const LAYERS = 2;
 export const HEADS = 3;
 export const KEYS = 7;
 
-/** Encode a frame as attention/codec.py does. */
+const TYPES = { sqrt8: "U8", signed8: "I8", float16: "F16", float32: "F32" };
+
+/** Encode maps as attention/codec.py does; a coding without a type stays its own type. */
 export function frame(header, arrays) {
-  const blocks = [];
-  let offset = 0;
-  const entries = arrays.map(([name, dtype, shape, typed]) => {
-    const entry = { name, dtype, shape, offset, bytes: typed.byteLength };
-    const block = new Uint8Array(Math.ceil(typed.byteLength / 8) * 8);
-    block.set(new Uint8Array(typed.buffer));
-    blocks.push(block);
-    offset += block.length;
-    return entry;
-  });
-  let text = JSON.stringify({ ...header, arrays: entries });
-  text += " ".repeat((8 - ((new TextEncoder().encode(text).length + 4) % 8)) % 8);
-  const head = new TextEncoder().encode(text);
-  const out = new Uint8Array(4 + head.length + offset);
-  new DataView(out.buffer).setUint32(0, head.length, true);
-  out.set(head, 4);
-  let at = 4 + head.length;
-  for (const block of blocks) {
-    out.set(block, at);
-    at += block.length;
+  const entries = { __metadata__: { headlight: JSON.stringify(header) } };
+  let at = 0;
+  for (const [name, coding, shape, typed] of arrays) {
+    entries[name] = { dtype: TYPES[coding] ?? coding, shape, data_offsets: [at, at += typed.byteLength] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(entries));
+  const out = new Uint8Array(8 + text.length + at);
+  new DataView(out.buffer).setBigUint64(0, BigInt(text.length), true);
+  out.set(text, 8);
+  at = 8 + text.length;
+  for (const [, , , typed] of arrays) {
+    out.set(new Uint8Array(typed.buffer), at);
+    at += typed.byteLength;
   }
   return out.buffer;
 }

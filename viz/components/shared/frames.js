@@ -1,4 +1,4 @@
-// Decoding of arrays in frames of attention/codec.py.
+// Decoding of maps in files of attention/codec.py: safetensors with JSON in the metadata.
 
 /** Return the value of 16 bits in IEEE 754 half precision. @param {number} bits */
 export function float16(bits) {
@@ -30,53 +30,55 @@ export function decodeHalves(coded) {
   return values;
 }
 
-/** Bytes per number. @type {Record<string, number>} */
-const WIDTHS = { sqrt8: 1, signed8: 1, float16: 2, float32: 4 };
+/**
+ * Bytes per number of each type, and the coding that the type states. @type {Record<string, [number, string]>}
+ */
+const CODINGS = { U8: [1, "sqrt8"], I8: [1, "signed8"], F16: [2, "float16"], F32: [4, "float32"] };
 
-/** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
+/** @typedef {{dtype: string, shape: number[], data_offsets: [number, number]}} Entry */
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array|Int8Array|Float32Array}} Decoded */
 /**
  * @typedef {{means: (number|null)[][][], reach: number, first: boolean}} Habits (layer, head, place);
  * attention/excess.py
  */
 /**
- * @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, habits?: Habits|null, text?: string}} Header
+ * @typedef {{sampled?: boolean, rows?: number[]|null, habits?: Habits|null, text?: string}} Header
  */
 /** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**
- * Decode a frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks. sqrt8 and
- * signed8 remain bytes, float16 and float32 become Float32Array.
+ * Decode maps: uint64 header length | JSON header | little-endian tensors. sqrt8 and signed8 remain bytes, float16 and
+ * float32 become Float32Array.
  * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {
-  if (buffer.byteLength < 4) throw new Error(`A frame has at least 4 bytes; this answer has ${buffer.byteLength}.`);
-  const length = new DataView(buffer).getUint32(0, true);
-  if (4 + length > buffer.byteLength) {
+  if (buffer.byteLength < 8) throw new Error(`A frame has at least 8 bytes; this answer has ${buffer.byteLength}.`);
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  if (8 + length > buffer.byteLength) {
     throw new Error(`The frame's header should be ${length} bytes long; the answer has only ${buffer.byteLength}.`);
   }
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const { __metadata__: metadata, ...entries } = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(buffer, 8, length)),
+  );
   /** @type {Frame["arrays"]} */
   const arrays = {};
-  for (const entry of header.arrays ?? []) arrays[entry.name] = decodeArray(buffer, 4 + length, entry);
-  return { header, arrays };
+  for (const [name, entry] of Object.entries(entries)) arrays[name] = decodeArray(buffer, 8 + length, name, entry);
+  return { header: JSON.parse(metadata.headlight), arrays };
 }
 
-/** @param {ArrayBuffer} buffer @param {number} body @param {Entry} entry @returns {Decoded} */
-function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
-  const width = WIDTHS[dtype];
-  if (!width) throw new Error(`Array ${name} is coded as ${dtype}; expected sqrt8, signed8, float16 or float32.`);
-  const count = shape.reduce((product, size) => product * size, 1);
-  if (bytes !== count * width || body + offset + bytes > buffer.byteLength) {
+/** @param {ArrayBuffer} buffer @param {number} body @param {string} name @param {Entry} entry @returns {Decoded} */
+function decodeArray(buffer, body, name, { dtype, shape, data_offsets: [start, end] }) {
+  const [width, coding] = CODINGS[dtype] ?? [0, ""];
+  if (!width) throw new Error(`Array ${name} has type ${dtype}; expected ${Object.keys(CODINGS).join(", ")}.`);
+  const bytes = width * shape.reduce((product, size) => product * size, 1);
+  if (bytes !== end - start || body + end > buffer.byteLength) {
     throw new Error(
-      `Array ${name} of shape ${shape.join("×")} needs ${
-        count * width
-      } bytes inside the answer; its entry says ${bytes}.`,
+      `Array ${name} of shape ${shape.join("×")} needs ${bytes} bytes inside the answer; it has ${end - start}.`,
     );
   }
-  const block = buffer.slice(body + offset, body + offset + bytes); // an aligned copy, so that the frame can be freed
-  if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };
-  if (dtype === "signed8") return { dtype, shape, data: new Int8Array(block) };
-  const data = dtype === "float16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
-  return { dtype, shape, data };
+  const block = buffer.slice(body + start, body + end); // an aligned copy, so that the frame can be freed
+  if (dtype === "U8") return { dtype: coding, shape, data: new Uint8Array(block) };
+  if (dtype === "I8") return { dtype: coding, shape, data: new Int8Array(block) };
+  const data = dtype === "F16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);
+  return { dtype: coding, shape, data };
 }

@@ -54,14 +54,11 @@ describe("numbers", () => {
     assert.equal(arrays.f.data[1], 7);
   });
 
-  test("a broken frame is refused in words", () => {
-    assert.throws(() => decodeFrame(new ArrayBuffer(2)), /at least 4 bytes/);
-    assert.throws(() => decodeFrame(new Uint8Array([255, 0, 0, 0, 1]).buffer), /255 bytes long/);
-    assert.throws(
-      () => decodeFrame(frame({}, [["w", "float64", [1], new Float64Array(1)]])),
-      /coded as float64/,
-    );
-    assert.throws(() => decodeFrame(frame({}, [["w", "float16", [9], new Uint16Array(2)]])), /needs 18 bytes/);
+  test("a broken frame is refused with the number that is wrong", () => {
+    assert.throws(() => decodeFrame(new ArrayBuffer(2)), /\b2\b/);
+    assert.throws(() => decodeFrame(new Uint8Array([255, 0, 0, 0, 0, 0, 0, 0, 1]).buffer), /\b255\b/);
+    assert.throws(() => decodeFrame(frame({}, [["w", "F64", [1], new Float64Array(1)]])), /\bF64\b/);
+    assert.throws(() => decodeFrame(frame({}, [["w", "float16", [9], new Uint16Array(2)]])), /\b18\b.*\b4\b/);
   });
 });
 

@@ -1,6 +1,8 @@
 // Reports a change of the page's theme to the server, so that figures are drawn in it, and sets the page's language.
 // Printing needs the theme and the page's width too (assets/app.css).
 
+import { dataFrames } from "../shared/streamlit_internals.js";
+
 const PAPER = 640; // content width in pixels between the margins of A4 and of Letter
 
 let known = ""; // the background at the last call
@@ -38,7 +40,7 @@ function fitCharts(printed) {
       else drawing.removeAttribute("viewBox");
     }
   }
-  for (const table of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-testid=stDataFrame]"))) {
+  for (const table of dataFrames(document)) {
     const drawn = Math.max(0, ...[...table.querySelectorAll("canvas")].map((canvas) => parseFloat(canvas.style.width)));
     table.style.setProperty("--headlight-paper", String(paperScale(drawn)));
   }

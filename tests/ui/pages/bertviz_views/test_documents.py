@@ -21,7 +21,6 @@ def test_nothing_of_the_page_is_english(kind: str) -> None:
     around = set(english(page))
     go(page, "bertviz_views")
     assert not page.exception
-    assert page.title[0].value == "对同一次计算，BertViz 显示了什么？"
     assert set(english(page)) <= around
 
 

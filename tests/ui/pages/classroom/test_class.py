@@ -40,7 +40,7 @@ def joined(code: str, name: str = "", page: str = "by_hand") -> AppTest:
     seat.text_input(key="classroom_code").input(code)
     seat.text_input(key="classroom_name").input(name)
     press(seat, "Join")
-    return seat.switch_page(f"../../pages/{page}.py").run()
+    return go(seat, page)
 
 
 def ask(desk: AppTest, kind: str, prompt: str, truth: str = "", options: str = "") -> None:
@@ -70,7 +70,7 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
     seat = joined(code)
     assert f"**Class {code}**" in marks(seat)
     desk.toggle(key="classroom_leads").set_value(True).run()
-    desk.switch_page("../../pages/tutorials.py").run()
+    go(desk, "tutorials")
     assert any("everybody who follows" in said for said in notes(desk))
     seat.run()
     assert seat.title[0].value == desk.title[0].value
@@ -95,11 +95,11 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     desk, code = opened()
     seat = joined(code)
     desk.toggle(key="classroom_leads").set_value(True).run()
-    desk.switch_page("../../pages/tutorials.py").run()
+    go(desk, "tutorials")
     seat.run()
     there = seat.title[0].value
     press(seat, "Go my own way")
-    seat.switch_page("../../pages/by_hand.py").run()
+    go(seat, "by_hand")
     assert seat.title[0].value != there
     press(seat, "Back to the class")
     assert seat.title[0].value == there
@@ -214,7 +214,7 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
         """Return the first page of a new tab in the browser that sends this cookie."""
         page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
         page.session_state[NOBODY] = cookie
-        return page.switch_page("../../pages/by_hand.py").run()
+        return go(page, "by_hand")
 
     resumed = tab(desk.session_state[NOBODY])
     assert code in resumed.query_params["class"]
@@ -329,7 +329,7 @@ def test_it_speaks_chinese() -> None:
     seat = asked("classroom", lang="zh", **{"class": code})
     assert english(seat) == []
     next(one for one in seat.button if "classroom" not in (one.key or "")).click().run()
-    seat.switch_page("../../pages/by_hand.py").run()
+    go(seat, "by_hand")
     assert english(desk.run()) == []
 
 

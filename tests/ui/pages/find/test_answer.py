@@ -11,7 +11,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.asking import asked, notes
-from ui.pages.find.probes import LIBRARY
+from ui.input.probes import LIBRARY
 
 FAMOUS = LIBRARY[0]
 

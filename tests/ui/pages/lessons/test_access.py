@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from classroom.store import Store
 from i18n import _, use_language
-from tests.support.asking import LONGEST, asked, notes, press
+from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
 from ui.pages.lessons import access
@@ -39,8 +39,7 @@ def attended(room: str, **query: str) -> AppTest:
         page.text_input(key="classroom_code").input(room)
         next(button for button in page.button if button.label == _("Join")).click().run()
         page.query_params.clear()
-        page.query_params.update({"class": room, **query})
-        return page.switch_page("../../pages/lessons.py").run()
+        return go(page, "lessons", **{"class": room}, **query)
 
 
 def offered(page: AppTest) -> set[str]:
@@ -69,8 +68,7 @@ def test_its_teacher_and_who_attends_none_see_all() -> None:
     press(desk, "Open a room")
     for query in ({"class": desk.metric[0].value}, {}):
         desk.query_params.clear()
-        desk.query_params.update({"lesson": "attention", "show": "teacher", **query})
-        page = desk.switch_page("../../pages/lessons.py").run()
+        page = go(desk, "lessons", lesson="attention", show="teacher", **query)
         assert "Aims" in {one.value for one in page.subheader}
         assert not any(KEPT in said for said in notes(page))
 
@@ -82,8 +80,7 @@ def test_a_student_s_other_tab_does_not_show_it(rooms: Store, monkeypatch: pytes
     for cookie, sees in (("a student's cookie", False), ("a stranger's", True)):
         page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
         page.session_state[NOBODY] = cookie
-        page.query_params.update({"lesson": "attention", "show": "teacher"})
-        page.switch_page("../../pages/lessons.py").run()
+        go(page, "lessons", lesson="attention", show="teacher")
         assert ("Aims" in {one.value for one in page.subheader}) is sees
         assert any(KEPT in said for said in notes(page)) is not sees
 
@@ -100,8 +97,7 @@ def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch
     press(desk, "Open a room")
     code = desk.metric[0].value
     desk.query_params.clear()
-    desk.query_params.update({**link, "class": code})
-    assert "Aims" in {one.value for one in desk.switch_page("../../pages/lessons.py").run().subheader}
+    assert "Aims" in {one.value for one in go(desk, "lessons", **link, **{"class": code}).subheader}
 
 
 @pytest.mark.slow

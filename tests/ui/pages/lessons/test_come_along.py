@@ -14,14 +14,14 @@ from lessons.checks import CHECKS, truth
 from lessons.library import ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
-from tests.support.repository import ROOT
 from ui.pages.by_hand.options import ByHandOptions
 from ui.pages.compare.options import CompareOptions
-from ui.pages.lessons.views import ADDRESSES, empty_view
+from ui.pages.lessons.views import empty_view
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
 from ui.pages.positions.options import PositionsOptions as Positions
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.translate.options import TranslateOptions
+from ui.state.navigation import view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse
 
@@ -138,8 +138,8 @@ def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
     view = step_of(name, at).view
     if view is None:
         return
-    page = ADDRESSES.get(view.page, view.page)
-    assert (ROOT / "pages" / f"{page}.py").is_file()
+    page = view_named(view.page)
+    assert page is not None
     query = dict(view.query)
     assert parse(query)[1] == []
     own = set(query) - set(DECLARED)

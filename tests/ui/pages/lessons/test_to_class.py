@@ -50,8 +50,7 @@ def test_a_teacher_asks_it_from_the_lesson(tmp_path: Path, monkeypatch: pytest.M
     code = desk.metric[0].value
     steps = come_along()["it_and_animal"].steps
     at = next(number for number, step in enumerate(steps) if step.question and step.question.kind == "choice")
-    desk.query_params.update({"lesson": "it_and_animal", "step": str(at)})
-    go(desk, "lessons")
+    go(desk, "lessons", lesson="it_and_animal", step=str(at))
     press(desk, f"Ask class {code} this")
     board = made.board(code, hash_cookie(desk.session_state[NOBODY]))
     (question,) = board.questions

@@ -49,7 +49,7 @@ def maps(page: AppTest) -> dict[str, Any] | None:
 
 def said(page: AppTest) -> str:
     """Return all texts of the page except the question's own choices."""
-    texts = [one.value for kind in (page.markdown, page.caption, page.title, page.subheader) for one in kind]
+    texts = [one.value for kind in (page.markdown, page.caption, page.header, page.subheader) for one in kind]
     return "\n".join([*texts, *notes(page), *notes(page, "refusal")])
 
 

@@ -53,7 +53,7 @@ def test_it_is_played_and_its_text_is_no_markup() -> None:
     page = written(SMALL)
     press(page, "Play it")
     assert not page.exception
-    assert page.title[0].value == "One"
+    assert page.header[0].value == "One"
     texts = [one.value for one in page.markdown]
     assert "Look at <b>this</b> !\\[picture](https://example.org/spy.png) and [[that]]." in texts
     assert not any(one.proto.allow_html for one in page.markdown)
@@ -98,7 +98,7 @@ def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
 @pytest.mark.slow
 def test_a_lesson_comes_with_its_link() -> None:
     page = asked("lessons", lesson="own", carried=str(pack_lesson(SMALL)))
-    assert page.title[0].value == "One"
+    assert page.header[0].value == "One"
     assert page.query_params["carried"]
     press(page, "Next")
     assert page.subheader[0].value == "Second <script>"

@@ -16,21 +16,21 @@ CARDS = tuple(SimpleNamespace(id=kind, kind=kind) for kind in ("encoder", "decod
 
 
 def masked_words() -> None:
-    import runpy
+    from ui.pages.masked_words.page import draw_view
+    from ui.state.session import begin, open_view
 
-    from ui.state.session import begin
-
-    begin("masked_words")
-    runpy.run_path("pages/masked_words.py")
+    begin("fill_in_the_blank")
+    open_view("masked_words")
+    draw_view()
 
 
 def next_sentence() -> None:
-    import runpy
+    from ui.pages.next_sentence.page import draw_view
+    from ui.state.session import begin, open_view
 
-    from ui.state.session import begin
-
-    begin("next_sentence")
-    runpy.run_path("pages/next_sentence.py")
+    begin("fill_in_the_blank")
+    open_view("next_sentence")
+    draw_view()
 
 
 @pytest.mark.parametrize("chosen", [card.id for card in CARDS])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.asking import LONGEST, notes, press, says, stands
+from tests.support.asking import LONGEST, go, notes, press, says, stands
 from tests.support.repository import ROOT
 from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
 from training.jobs import job as jobs
@@ -35,8 +35,7 @@ def opened(job: Training, **query: str) -> AppTest:
     """Return the page at the link of a training, for visitor ``ME``."""
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.session_state["visitor"] = ME
-    page.query_params.update({"job": job.id, **query})
-    page.switch_page("../../pages/teach.py").run()
+    go(page, "teach", job=job.id, **query)
     stands(page)
     return page
 

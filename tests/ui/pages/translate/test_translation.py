@@ -20,7 +20,6 @@ from inference.catalogue.published_scores import PublishedBleu, TranslationFigur
 from inference.task_heads import CAUSAL, MASKED, WRITES
 from inference.tasks.decoding import Beam, BeamBranch, BeamStep, NextTarget
 from tests.support.cases import loop_over
-from tests.support.repository import ROOT
 from ui.pages.translate import beams
 from ui.pages.translate import published_scores as translate_published
 from ui.pages.translate import writing as translate_writing
@@ -34,6 +33,7 @@ from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import BeamSearch, Translation, decoding_of
 from ui.pages.translate.word_alignment import step_at
 from ui.run import page_model, progress
+from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
 from viz.components.tree import tree
 
@@ -47,46 +47,45 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
 
 
 @loop_over(
-    ("model", "kind", "titles"),
+    ("model", "kind", "views"),
     [
-        (card("masked words", "encoder"), "encoder", ["Masked words", "Explore", "Roles", "Cause"]),
-        (card("sentence similarity", "encoder"), "encoder", ["Explore", "Roles", "Cause"]),
-        (card("translation", "encoder-decoder"), "encoder-decoder", ["Translate", "Explore", "Roles"]),
-        (card("", "decoder", local=True), "decoder", ["Generate", "Explore", "Roles", "Cause"]),
+        (card("masked words", "encoder"), "encoder", ["masked_words", "explore", "roles", "cause"]),
+        (card("sentence similarity", "encoder"), "encoder", ["explore", "roles", "cause"]),
+        (card("translation", "encoder-decoder"), "encoder-decoder", ["translate", "explore", "roles"]),
+        (card("", "decoder", local=True), "decoder", ["generate", "explore", "roles", "cause"]),
         (
             card("translation, text to text", "encoder-decoder", local=True),
             "encoder-decoder",
-            ["Translate", "Explore", "Roles"],
+            ["translate", "explore", "roles"],
         ),
-        (None, "encoder", ["Explore", "Roles", "Cause"]),
+        (None, "encoder", ["explore", "roles", "cause"]),
     ],
 )
-def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, kind: str, titles: list[str]) -> None:
-    assert [title for _, title in page_model.fitting_pages(model, kind)] == titles
+def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, kind: str, views: list[str]) -> None:
+    assert page_model.fitting_views(model, kind) == views
 
 
 @pytest.mark.parametrize(
-    ("task", "kind", "titles"),
+    ("task", "kind", "views"),
     [
-        ("sentence similarity", "encoder", ["Masked words", "Next sentence", "Translate", "Generate"]),
-        ("masked words, next sentence", "encoder", ["Translate", "Generate"]),
-        ("translation", "encoder-decoder", ["Masked words", "Next sentence", "Generate", "Cause", "Agreement"]),
-        ("next word", "decoder", ["Masked words", "Next sentence", "Translate"]),
+        ("sentence similarity", "encoder", ["masked_words", "next_sentence", "translate", "generate"]),
+        ("masked words, next sentence", "encoder", ["translate", "generate"]),
+        ("translation", "encoder-decoder", ["masked_words", "next_sentence", "generate", "cause", "agreement"]),
+        ("next word", "decoder", ["masked_words", "next_sentence", "translate"]),
     ],
 )
-def test_the_pages_that_a_model_does_not_fit(task: str, kind: str, titles: list[str]) -> None:
-    assert [title for _, title in page_model.unfit_pages(card(task, kind), kind)] == titles
+def test_the_pages_that_a_model_does_not_fit(task: str, kind: str, views: list[str]) -> None:
+    assert page_model.unfit_views(card(task, kind), kind) == views
 
 
 def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named() -> None:
     model = card("translation", "encoder-decoder", local=True)
-    assert [title for _, title in page_model.fitting_pages(model, "encoder-decoder", {WRITES})] == ["Explore", "Roles"]
+    assert page_model.fitting_views(model, "encoder-decoder", {WRITES}) == ["explore", "roles"]
 
 
-def test_every_page_that_a_head_is_needed_for_is_there() -> None:
-    assert {MASKED, CAUSAL, WRITES} <= set(page_model.PAGES)
-    for file, _ in (*page_model.PAGES.values(), *page_model.EVERY, *page_model.ONE_TEXT):
-        assert (ROOT / "pages" / file).is_file()
+def test_every_view_that_a_head_is_needed_for_is_there() -> None:
+    assert {MASKED, CAUSAL, WRITES} <= set(page_model.VIEWS)
+    assert {*page_model.VIEWS.values(), *page_model.EVERY, *page_model.ONE_TEXT} <= set(BY_VIEW)
 
 
 SEARCH = BeamSearch(

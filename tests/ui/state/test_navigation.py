@@ -1,0 +1,87 @@
+"""The pages and views of the app, and the addresses of earlier versions."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.support.asking import asked, go, notes
+from tests.support.repository import ROOT
+from tests.ui.show.test_tour import chosen
+from ui.state.navigation import (
+    BY_PATH,
+    BY_VIEW,
+    GROUPS,
+    OLD_PATHS,
+    PAGES,
+    new_address,
+    title_of,
+    view_at,
+    view_fields,
+    view_of_link,
+)
+
+# The addresses of the version with 25 pages.
+FORMER = (
+    "agreement", "bertviz", "block", "by_hand", "cause", "classroom", "compare", "explore", "find", "generate",
+    "lessons", "masked_words", "measure", "next_sentence", "pictures", "positions", "roles", "step_by_step", "teach",
+    "tokens", "translate", "tutorials", "vectors", "whole_pass", "why_attention",
+)  # fmt: skip
+
+
+def test_every_view_has_a_folder_and_every_page_a_file() -> None:
+    assert {page.file for page in PAGES} == {file.stem for file in (ROOT / "pages").glob("*.py")}
+    assert all((ROOT / "ui" / "pages" / view / "page.py").is_file() for view in BY_VIEW)
+
+
+def test_pages_views_and_titles_are_distinct() -> None:
+    assert sum(len(page.views) for page in PAGES) == len(BY_VIEW)
+    assert len({page.path for page in PAGES}) == len({page.title for page in PAGES}) == len(PAGES)
+    assert len({title_of(view) for view in BY_VIEW}) == len(BY_VIEW)
+
+
+def test_the_navigation_has_at_most_fifteen_entries_of_five_words() -> None:
+    entries = [page for pages in GROUPS.values() for page in pages]
+    titles = [title for page in entries for title in (page.title, *page.views.values())]
+    assert len(entries) <= 15
+    assert max(len(title.replace("&", "").split()) for title in titles) <= 5
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_address_leads_to_its_view_with_its_query(former: str) -> None:
+    query = {"layer": ["3"], "text": ["a b"]}
+    there = new_address(former, "layer=3&text=a+b")
+    path, _sep, written = (f"{former}?layer=3&text=a+b" if there is None else there).partition("?")
+    assert path in BY_PATH
+    found = parse_qs(written)
+    view = view_at(path, found.pop("view", [None])[0])
+    assert found == query
+    assert view == OLD_PATHS.get(former, former)
+    assert view_of_link(former, {"layer": "3"}) == (view, {"layer": "3"})
+
+
+@pytest.mark.parametrize("view", BY_VIEW)
+def test_an_address_names_its_view(view: str) -> None:
+    fields = view_fields(view)
+    assert view_at(BY_VIEW[view].path, fields.get("view")) == view
+    assert view_of_link(BY_VIEW[view].path, {**fields, "head": "1"}) == (view, {"head": "1"})
+
+
+def test_an_address_of_no_page_is_not_replaced() -> None:
+    assert new_address("no_such_page", "") is None
+    assert view_of_link("no_such_page", {}) is None
+
+
+@pytest.mark.slow
+def test_a_tab_keeps_the_choice_and_writes_its_address() -> None:
+    own = {"text": "Mice like old cheese.", "layer": "2", "head": "3"}
+    page = asked("tokens", **own)
+    page.button_group(key="view_tabs").set_value("positions").run()
+    assert not page.exception
+    assert chosen(page) == own
+    assert page.query_params["view"] in ("positions", ["positions"])
+    page = go(page, "tokens")
+    assert chosen(page) == own
+    assert "view" not in page.query_params
+    assert notes(page, "refusal") == []

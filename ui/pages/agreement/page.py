@@ -1,0 +1,120 @@
+"""The view Agreement: attribution methods compared with the effect of leaving words out."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from i18n import _
+from inference import UserError
+from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
+from ui.attribution.methods import EFFECT, MOST_MISSED
+from ui.input.composing import compose
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of
+from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
+from ui.pages.agreement.labels import draw_label
+from ui.pages.agreement.options import AgreementOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+
+def how_to_read() -> None:
+    """Draw the help text, which explains the rows."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- All rows answer one question: how much does each word matter to what the model makes of the chosen "
+                "word in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the "
+                "vector moves or does not. The other rows are estimates that need no experiment.\n"
+                "- Where a row's order is not that of *Left out*, it does not explain this effect. It may still "
+                "describe truly where the model looks ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
+                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: through all layers, half attention, "
+                "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, "
+                "sizes of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each "
+                "layer without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
+                "*Gradients*: size of the Jacobian in each word vector, from {directions} random directions (fixed "
+                "seed). *Integrated gradients*: sizes, {steps} steps, all word vectors from zero to their own "
+                "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
+                "{missed:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
+                "several pieces: sum over its pieces.\n"
+                "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other "
+                "rows about what the head reads: [CLS], the last token, or the word that is tagged.",
+                directions=WordGradients.directions,
+                steps=WordPath.steps,
+                missed=MOST_MISSED,
+            )
+        )
+
+
+def draw(choice: ViewState, trace: Trace) -> None:
+    """Draw the control of the explained output, then all attribution methods."""
+    if choice.opened:
+        show_notice(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
+        return
+    if trace.target is not None:
+        show_notice(
+            _("{model} reads one text and writes another; pick an encoder or a decoder here.", model=trace.model.name)
+        )
+        return
+    if len(trace.source) > MOST_TOKENS:
+        show_notice(
+            _(
+                "The text has {tokens} tokens; this page asks about at most {most}. Shorten it.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            )
+        )
+        return
+    options = get_params(AgreementOptions)
+    bound_widget(AgreementOptions, "explain", st.segmented_control, required=True)
+    if options.explain == "vector":
+        _vector(choice, trace, options)
+    else:
+        try:
+            draw_label(choice, trace)
+        except UserError as refusal:
+            show_error(refusal)
+    how_to_read()
+
+
+def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
+    """Draw the attribution of a word's vector to the words of the text."""
+    view = View(trace, words=True)
+    focus, notes = focus_of(choice, view)
+    words = words_of(view, focus, options)
+    for note in notes:
+        show_notice(note, role="status")
+    if len(words) < 3:
+        show_notice(
+            _(
+                "This page compares orders of words, so it needs at least three that can matter. Pick a later word, or "
+                "type a longer text."
+            )
+        )
+        pick_focus(view, focus, {})
+        return
+    strip = st.container()
+    count_itself()
+    ways = answers(choice, trace, view, focus, words)
+    effect = ways.values(EFFECT)
+    with strip:
+        pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
+    for problem in ways.problems:
+        show_notice(problem, role="status")
+    if ways.attributions:
+        figure(ways, view, focus, words)
+        collapse(trace)
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    read_now = read_trace(chosen)
+    if read_now is not None:
+        draw(chosen, read_now)

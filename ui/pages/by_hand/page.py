@@ -1,0 +1,155 @@
+"""The view By hand: a layer on a small example, with editable numbers and every step as a matrix."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention.toy_example import ToyExample, compute_example
+from i18n import _, translate
+from ui.pages.by_hand import attention_matrices
+from ui.pages.by_hand.controls import files, get_example, pick, pick_head, set_example_params, sizes, tables
+from ui.pages.by_hand.descriptions import describe_largest, next_words
+from ui.pages.by_hand.example import Example, fit_options, pair, preset_of, rules_of
+from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
+from ui.pages.by_hand.learn import draw_curve, gradient, what_is_left
+from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
+from ui.pages.by_hand.tutorial_values import draw_printed
+from ui.run.notices import show_notice
+from ui.show.chart import theme
+from ui.show.reading_help import reading_help
+from viz.components.matrices import matrices
+from viz.figures.theme import sides
+
+
+def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHandOptions, key: str) -> None:
+    """Draw a section: its formula, its matrices, and the calculation of the opened cell."""
+    st.markdown(f"**{title}** {formula}")
+
+    def keep() -> None:
+        picked = matrices.picked_cell(f"by_hand_sheets_{key}")
+        if picked is not None:
+            at, row, column = picked
+            place = {"row": row, "column": column} if key == "compare" and steps[at].sheet.columns[1:] else {}
+            pair_now = {} if place else {"row": options.row, "column": options.column}
+            set_example_params(**place, **pair_now, shown=options.shown, cell=f"{steps[at].key}-{row}-{column}")
+
+    place = cell_of(options.cell, steps)
+    matrices.mount(open_cell(steps, place), f"by_hand_sheets_{key}", on_pick=keep)
+    if place is not None:
+        show_notice(sum_of(steps[place[0]], *place[1:]), role="status")
+
+
+def draw_observations(options: ByHandOptions, example: Example, found: ToyExample) -> None:
+    """Draw the sentences about the matrices, and the comparison with the numbers that a tutorial prints."""
+    preset = preset_of(options.preset)
+    said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
+    show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
+    show_notice(next_words(example, found, said), role="status")
+    if printed and not options.causal and not options.positions:
+        draw_printed(printed, example, found.worked)
+
+
+def attention(options: ByHandOptions, example: Example, found: ToyExample) -> None:
+    """Draw the sections from X to the concatenated heads."""
+    worked, head = found.worked, options.shown
+    at = pair(options, worked)
+    x = "X" if found.positions is None else "(X + P)"
+    formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
+    steps = [*attention_matrices.enter(example, found), *attention_matrices.project(example, found, head)]
+    section(_("Project."), formula, steps, options, "project")
+    divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
+    with st.container():  # always present, so that later elements keep their position
+        pick_head(options)
+    share = "$a_j = e^{s_j} / \\sum_k e^{s_k}$"
+    formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$"
+    formula = _("{formula}, row by row: {share}", formula=formula, share=share)
+    section(
+        _("Compare."),
+        formula,
+        attention_matrices.compare(example, worked, head, at, options.scaled),
+        options,
+        "compare",
+    )
+    show_notice(attention_matrices.worked_line(example, worked, head, at, options.scaled), role="status")
+    formula = _("{formula}, the heads side by side", formula="$\\mathrm{head} = A\\,V$")
+    section(_("Mix."), formula, attention_matrices.mix(example, worked, head, at[0]), options, "mix")
+
+
+def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) -> None:
+    """Draw the sections from the heads to the next word, and the gradient of the softmax."""
+    section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", mix_heads(example, found), options, "join")
+    if found.layer is not None:
+        formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
+        section(_("Go on."), formula, residual_steps(example, found), options, "around")
+    name = "O" if found.layer is None else "Y"
+    formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$"
+    formula = _("{formula}, a row of {table} for each word", formula=formula, table="$E$")
+    section(_("Next word."), formula, next_word_steps(example, found), options, "words")
+    head, row = options.shown, pair(options, found.worked)[0]
+    formula = _(
+        "{formula} for {same}, else {other}",
+        formula="$\\partial a_j / \\partial s_k = a_j (1 - a_j)$",
+        same="$j = k$",
+        other="$-a_j a_k$",
+    )
+    st.markdown(_("**Why over √d_k?**"))
+    show_notice(what_is_left(example, found.worked, head, row), role="status")
+    section(_("Learn."), formula, gradient(example, found.worked, head, row), options, "learn")
+
+
+def marks() -> str:
+    """Return the caption that explains the marks in the matrices."""
+    less, more = map(translate, sides(theme()))
+    return _(
+        "Each cell is one number: {less} below zero, {more} above, weights from pale (0) to strong (1), on the scale "
+        "under each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written "
+        "under the matrices. Framed: the pair that is worked out, or the cell that was clicked.",
+        less=less,
+        more=more,
+    )
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, "
+                "K and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the "
+                "weights ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** sets "
+                "the scores of later tokens to −∞, and so their weights to 0.\n"
+                "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own; "
+                "**W_O** mixes what they hand on (section 3.2.2). What came in is added, normed, and passed through "
+                "two matrices with ReLU between them, token by token (sections 3.1 and 3.3).\n"
+                "- The last vectors meet a vector for each **word**: the softmax of these dot products says which "
+                "comes next (section 3.4). Left out: biases, dropout and LayerNorm's learned factors. Without "
+                "positions and without the mask the order of the tokens changes nothing but the order of the rows."
+            )
+        )
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    now, small, problems = get_example()
+    now, more = fit_options(now, small)
+    with st.container():  # always present, so that later elements keep their position
+        for problem in [*problems, *more]:
+            show_notice(problem, role="status")
+    pick(now, small)
+    result = compute_example(small, rules_of(now))
+    inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
+    with inputs:
+        st.markdown(_("**Change the numbers**"))
+        tables(now, small)
+        with st.expander(_("Sizes")):
+            sizes(small)
+        with st.expander(_("Files")):
+            files(small, result)
+    with figures:
+        draw_observations(now, small, result)
+        attention(now, small, result)
+        draw_next_word(now, small, result)
+        st.caption(marks())
+    draw_curve(result.worked)
+    how_to_read()

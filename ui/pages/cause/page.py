@@ -1,0 +1,143 @@
+"""The view Cause: the model's answer after heads are ablated, edges masked or words hidden."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from i18n import _
+from inference import UserError
+from ui.ablation import edits_of, typing_notes
+from ui.input.composing import compose
+from ui.input.sidebar import kind_of
+from ui.input.unknown_words import require_readable
+from ui.pages.cause.controls import clear, draw_edit_list, pick_clicks, pick_words
+from ui.pages.cause.curve import curve
+from ui.pages.cause.effects import before_after, chance, one_at_a_time
+from ui.pages.cause.experiment import AblationExperiment
+from ui.pages.cause.later_heads import later_heads
+from ui.pages.cause.metric import AnswerMetric, build_metric, pick_metric
+from ui.pages.cause.options import CauseOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.page_model import PageModel, offer_way_out
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
+from ui.show.reading_help import reading_help
+from ui.state.examples import example_of
+from ui.state.params import get_params
+from ui.state.selection import begin_with, select
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+MOST_TOKENS = 512
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- A head that looks where we expect may still not matter: another may do the same work. Removing it, "
+                "and looking at what the model then says, is an experiment "
+                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). To remove a head is to put zeros in its "
+                "slice of what enters W_O.\n"
+                "- Removing anything changes something. So the same number of other heads is removed at random, and "
+                "only what stands out among them says something about *this* head.\n"
+                "- A model without a head is no model that was ever trained so; effects of several heads do not add "
+                "up. One text is one text: another may need other heads."
+            )
+        )
+
+
+def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: Trace) -> None:
+    """Draw the edits, their effect, the head map, the random baseline and the ablation curve."""
+    if trace.target is not None or not trace.has_qkv():
+        show_notice(_passed_over(trace), role="status")
+        return
+    if len(trace.source) > MOST_TOKENS:
+        show_notice(
+            _(
+                "The text has {tokens} tokens; heads are removed in texts of at most {most}.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            ),
+            role="status",
+        )
+        return
+    view = View(trace, words=True)
+    selection = select(choice, view, example_of(choice.text, choice.pair))[0]
+    head = (int(selection["layer"]), int(selection["head"]))
+    edits, notes = edits_of(options.edits, None if choice.layer is None else head)
+    typing_notes(notes)
+    case = AblationExperiment(view, asked, edits, head, options)
+    try:
+        pick_clicks(view, options)
+        pick_words(view, options, edits, head)
+        before_after(case)
+        left, right = st.columns(2)
+        with left:
+            one_at_a_time(case)
+        with right:
+            chance(case)
+        draw_edit_list(edits, case.places, head)
+        later_heads(case)
+        curve(case)
+    except UserError as refusal:
+        show_error(refusal)
+        clear()
+    how_to_read()
+
+
+def _passed_over(trace: Trace) -> str:
+    """Return the reason why this model cannot be edited."""
+    name = trace.model.name
+    if trace.target is not None:
+        return _(
+            "{model} reads one text and writes another, so nothing is removed from it here. Pick an encoder or a "
+            "decoder such as BERT.",
+            model=name,
+        )
+    return _(
+        "{model} computes attention in its own way, so nothing is removed from it here. Pick an encoder or a decoder "
+        "such as BERT.",
+        model=name,
+    )
+
+
+def page(choice: ViewState) -> None:
+    """Draw the controls of the metric and the model, then the experiment."""
+    if choice.opened:
+        show_notice(
+            _("An opened file holds attention only; close it in the sidebar to ask the model about its text."),
+            role="status",
+        )
+        return
+    options = get_params(CauseOptions)
+    who = pick_metric(options, choice)
+    try:
+        with st.spinner(_("Asking the model"), show_time=True):
+            asked = build_metric(options, choice, who)
+        trace = None if asked is None else _read(choice, asked, who)
+    except UserError as refusal:
+        offer_way_out(refusal, who, choice)
+        return
+    if asked is not None and trace is not None:
+        draw(choice, get_params(CauseOptions), asked, trace)
+
+
+def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | None:
+    """Return the trace of the text as the metric reads it, or None with a notice.
+
+    Raise UserError if another model or an altered text cannot be read.
+    """
+    if who.instead or asked.request.text != choice.text:
+        return require_readable(get_backend().trace(asked.request), who.head)
+    return read_trace(replace(choice, pair=asked.request.pair or ""))
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = begin_with(get_view_state())
+    compose(chosen, kind_of(chosen))
+    page(chosen)

@@ -1,0 +1,92 @@
+"""The view Side by side: two texts, two models, or a text before and after an ablation."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from i18n import _
+from inference import UserError
+from ui.input.composing import compose
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of, pick_part
+from ui.pages.compare.comparison import compare
+from ui.pages.compare.controls import pick_difference, settle_difference
+from ui.pages.compare.descriptions import describe_comparison
+from ui.pages.compare.drawing import draw_token_strips, figures, maps
+from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.pair_set import draw_set
+from ui.pages.compare.patching import draw_patching
+from ui.pages.compare.sides import sides_of
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.selection import resolve_view
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* "
+                "whether the animal is too *tired* or the street too *wide* has not told them apart.\n"
+                "- A row of a head says how one word divides its attention. Two rows are compared by their "
+                "Jensen–Shannon divergence ([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)): 0 bits for the "
+                "same shares, 1 bit for none in common. Any change of a text changes some heads a little: the page "
+                "Find counts what harmless changes do.\n"
+                "- Heads of two models are matched by what they do on the same sentences, since a head's number has "
+                "no meaning of its own: only models that grew out of one another have the same ones.\n"
+                "- A difference that is seen need not matter. What carries it is found by taking one thing at a time "
+                "from the second reading into the first ([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
+                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+            )
+        )
+
+
+def draw_pair(choice: ViewState, options: CompareOptions) -> None:
+    """Draw the text box and the control of the difference, then both readings."""
+    compose(choice, kind_of(choice))
+    settled = settle_difference(choice, options)
+    pick_difference(settled.differs)
+    trace = read_trace(choice)
+    if trace is not None:
+        draw(choice, trace, settled)
+
+
+def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
+    """Draw the controls of the second reading, the descriptions and the figures."""
+    look, notes = resolve_view(choice, trace)
+    for note in notes:
+        show_notice(note, role="status")
+    pick_part(trace, look)
+    sides = sides_of(choice, trace, look, options)
+    if sides is None:
+        return
+    try:
+        found = compare(choice, sides)
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    if found is None:
+        return
+    sentences = describe_comparison(found)
+    for sentence in sentences:
+        show_notice(sentence, role="status")
+    draw_token_strips(found)
+    figures(found)
+    maps(found, sentences)
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen, options_now = get_view_state(), get_params(CompareOptions)
+    bound_widget(CompareOptions, "show", st.segmented_control, required=True)
+    if options_now.show == "set" and not chosen.opened:
+        draw_set(chosen, options_now)
+    elif options_now.show == "carry" and not chosen.opened:
+        draw_patching(chosen, options_now)
+    else:
+        draw_pair(chosen, options_now)
+    how_to_read()

@@ -1,0 +1,93 @@
+"""The view Explore: maps of all heads, a large map of the selected head, and the text."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
+from ui.input.composing import compose
+from ui.input.sidebar import kind_of
+from ui.pages.explore.fragment import fragment_state
+from ui.pages.explore.measures import draw_measures, is_unfolded
+from ui.routes.limits import in_language
+from ui.routes.traces import PREFIX
+from ui.run.services import trace_seal
+from ui.run.traces import id_of, read_trace
+from ui.show.microscope import draw_microscope
+from ui.show.reading_help import reading_help
+from ui.show.views import link_to_view
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+WHAT = gettext_lazy(
+    "**Headlight** looks into a language model. A **head** is one of its many small readers: for each word it decides "
+    "how much to look at every other word."
+)
+LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
+TOO_LARGE = gettext_lazy("This text is too long: a file of it would be larger than what can be opened again")
+SAVE = gettext_lazy("One file with everything computed for this text, to be opened again here or on another machine")
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
+                "the softmax of q · kᵀ, in most models over √d, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
+                "- Rare words are cut into pieces; a piece that goes on with a word begins with ##. "
+                "Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
+                "above the maps says what the numbers say, for the head that is chosen.\n"
+                "- A large weight shows where a head reads, not yet what the model does with it "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the first token "
+                "often means that a head has nothing to do ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
+            )
+        )
+
+
+def link_famous_pair() -> None:
+    """Draw the link to the comparison of the pair “too tired” and “too wide”.
+
+    The link sets a parameter, because the page then starts with the default text.
+    """
+    link_to_view(
+        "compare",
+        _("Side by side: it was too tired | too wide"),
+        icon=":material/compare:",
+        help=_("The same sentence with one word changed, and what each head makes of it"),
+        query={"differs": "text"},
+    )
+
+
+def draw(choice: ViewState, trace: Trace) -> None:
+    """Draw the microscope, the download of the trace, the help text and the folded measures."""
+    shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not is_unfolded())
+    if shown is None:
+        return
+    view, survey, selection = shown
+    st.link_button(
+        _("Save the trace"),
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
+        help=translate(SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE),
+        icon=":material/save:",
+        disabled=trace.nbytes >= LARGEST_FILE,
+    )
+    how_to_read()
+    draw_measures(view, survey, selection["layer"], selection["head"])
+
+
+@st.fragment
+def draw_text_and_picture() -> None:
+    """Draw the text box and the microscope; a new text reruns only this fragment."""
+    with fragment_state() as chosen:
+        compose(chosen, kind_of(chosen))
+        link_famous_pair()
+        found = read_trace(chosen, signed=True)
+        if found is not None:
+            draw(chosen, found)
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    st.caption(translate(WHAT))
+    draw_text_and_picture()

@@ -1,0 +1,94 @@
+"""The view Masked words: predictions for blanks, their origin, surprisal, and the training objective."""
+
+import streamlit as st
+
+from i18n import _
+from inference import UserError
+from inference.task_heads import MASKED
+from inference.tasks.predictions import SurprisalRequest
+from ui.input.composing import compose
+from ui.input.controls import bound_widget
+from ui.input.unknown_words import refuse_unreadable
+from ui.pages.masked_words.blank_attention import draw_blank_attention
+from ui.pages.masked_words.corruption import draw_corruption
+from ui.pages.masked_words.guesses import guesses
+from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
+from ui.pages.masked_words.importance import draw_importance
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.pages.masked_words.surprisal import draw_surprisal
+from ui.pages.masked_words.two_sentences import two_sentences
+from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
+from ui.show.lens import layers
+from ui.show.published_bert import draw_published
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
+                "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are "
+                "guessed at once and each without the other's guess.\n"
+                "- Where a head looks, what a layer already says and which words matter are three views of one answer; "
+                "none alone says why ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+                "- A guess is what fits the texts that the model has read, not what is true "
+                "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+            )
+        )
+
+
+def draw(choice: ViewState, who: PageModel) -> None:
+    """Draw the text with its blanks, then the chosen figure."""
+    options = get_params(MaskedWordsOptions)
+    text, pair = texts_of(choice)
+    read = ask_model(
+        SurprisalRequest(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
+        _("Reading the text"),
+    )
+    row = read.row
+    refuse_unreadable(row, who.model, "encoder", MASKED)
+    request = request_of(choice, options, who, read.mask)
+    try:
+        filled = ask_model(request, _("Filling the blanks"))
+    except UserError as refusal:
+        text_strip(row, request, None, options)
+        offer_way_out(refusal, who, choice)
+        filled = None
+    else:
+        text_strip(row, request, filled, options)
+    bound_widget(MaskedWordsOptions, "show", st.segmented_control, required=True)
+    if options.show == "two":
+        two_sentences(who)
+    elif options.show == "surprise":
+        draw_surprisal(request, row, who)
+    elif options.show == "lesson":
+        draw_corruption(request)
+    elif filled is not None:
+        at = pick_blank(filled)
+        if options.show == "looks":
+            draw_blank_attention(choice, who, request, filled, at)
+        elif options.show == "layers":
+            layers(request, filled, at)
+        elif options.show == "words":
+            draw_importance(request, filled, at)
+        else:
+            guesses(who, request, filled, at)
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder")  # an encoder answers regardless of the chosen model, and reads pairs
+    get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
+    try:
+        draw(chosen, answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    draw_published(answerer)
+    how_to_read()

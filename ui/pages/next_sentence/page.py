@@ -1,0 +1,50 @@
+"""The view Next sentence: the next-sentence head's prediction, and attention between the two texts."""
+
+import streamlit as st
+
+from i18n import _
+from inference import UserError
+from inference.task_heads import NEXT_SENTENCE
+from ui.input.composing import compose
+from ui.pages.next_sentence.cross_text import draw_cross_text
+from ui.pages.next_sentence.judgement import judgement, pair_of
+from ui.pages.next_sentence.options import NextSentenceOptions
+from ui.pages.next_sentence.pairs_table import own_pairs
+from ui.run.page_model import offer_way_out, pick_page_model
+from ui.show.published_bert import draw_published
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- Two texts are read as one: [CLS] A [SEP] B [SEP]. A head on the state of [CLS] says whether B was "
+                "the text after A ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)).\n"
+                "- It is easily content with a common topic, and it was trained on texts of its own kind: a "
+                "probability near one is no proof of sense ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), "
+                "section 3.1).\n"
+                "- The maps show where the heads look across. That a head looks does not say that the judgement rests "
+                "on it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+            )
+        )
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, "encoder")  # an encoder judges two texts, regardless of the chosen model
+    get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
+    try:
+        texts = pair_of(chosen)
+        judgement(chosen, answerer, texts)
+        draw_cross_text(chosen, answerer, texts)
+        own_pairs(answerer)
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    draw_published(answerer)
+    how_to_read()

@@ -1,0 +1,133 @@
+"""The view Pictures: the patches of a picture, and the attention of a vision transformer."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from i18n import _
+from ui.input.controls import bound_widget
+from ui.pages.pictures.ablation import draw_ablation
+from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
+from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
+from ui.pages.pictures.options import ASKING, SIDES, PicturesOptions
+from ui.pages.pictures.prediction import draw_prediction
+from ui.pages.pictures.region_links import draw_region_links
+from ui.pages.pictures.roles import roles
+from ui.pages.pictures.second_picture import draw_second_picture
+from ui.pages.pictures.shown_picture import ShownPicture, get_shown_picture
+from ui.pages.pictures.upload import draw_upload, picture_of
+from ui.show.microscope import draw_microscope
+from ui.show.reading_help import reading_help
+from ui.show.text import join_sentences
+from ui.state.opened_picture import opened_picture
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state, set_view_state
+from ui.state.view_state import ViewState
+from viz.components.picture.content import part_of
+
+PARTS = {"without": draw_ablation, "links": draw_region_links, "roles": roles, "beside": draw_second_picture}
+RECORDED = "DINOv2-small"  # model of the recorded sample
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- A vision transformer cuts a picture into **patches** and reads them as a text model reads words "
+                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Hover over a patch to see where it looks in "
+                "the chosen head; click to keep it. What gets little is dark: brightness is the root of a patch's "
+                "weight beside the largest.\n"
+                "- **[CLS]** stands for the whole picture; in DINO models its heads often outline objects "
+                "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are tokens without a patch that "
+                "take up what else would rest on dull patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
+                "- **Rollout** multiplies the layers' mean maps, half of each being what a token hands on to itself "
+                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). A large weight shows where a head reads, not "
+                "yet what the model does with it. **Weights × length of values** takes each weight times ‖v‖, the "
+                "length of the value that it weighs; the matrix W_O, through which values go on, is left out of it "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) takes it in)."
+            )
+        )
+
+
+def controls(options: PicturesOptions) -> None:
+    """Draw the controls of the picture, the model and the resolution."""
+    live = picture_of(options) is not None or bool(options.vision)
+    file, model, size = st.columns([5, 3, 2])
+    with file:
+        draw_upload(options)
+    if opened_picture() is not None:
+        return
+    with model:
+        pick_vision(options, None if picture_of(options) is not None else RECORDED)
+    if live:
+        bound_widget(PicturesOptions, "side", size.selectbox, options=list(SIDES), format_func=_size)
+
+
+def _size(side: int) -> str:
+    return _("whole, {side} pixels", side=side) if side else _("as the model was made for")
+
+
+def draw(shown: ShownPicture, options: PicturesOptions) -> None:
+    """Draw the chosen view of the picture."""
+    bound_widget(PicturesOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
+    if options.show == "says":
+        draw_model_output(shown, options)
+        return
+    if options.show in PARTS:
+        PARTS[options.show](shown, options)
+        return
+    if options.show == "matrix":
+        look = selection_of(options, shown.trace)
+        there = replace(
+            get_view_state(),
+            opened="",
+            layer=look.layer,
+            head=look.head,
+            focus=look.token,
+            to=None,
+            pins="",
+            words=False,
+            special=True,
+            part=part_of(shown.trace),
+        )
+        part, before = part_of(shown.trace), get_view_state()
+        draw_microscope(
+            there, shown.trace, lambda: shown.trace.id, part, partial(keep_selection, before), key="picture_maps"
+        )
+    else:
+        look = draw_picture(shown.trace, options, shown.title, shown.cited)
+    offer_files(shown.trace, look, shown.title, shown.cited)
+
+
+def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
+    """Draw the model's prediction for the picture, or a notice if no model can be asked."""
+    if shown.model and shown.trace.picture is not None:
+        draw_prediction(options, shown.trace.picture, shown.model)
+    else:
+        say_needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
+
+
+def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
+    """Store a click in the matrix as an option of this page, and restore the shared view state."""
+    set_view_state(**{name: getattr(before, name) for name in found})
+    set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"])
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    st.caption(
+        _("A picture is cut into patches, and every head of every layer gives each patch weights over all others.")
+    )
+    chosen = get_params(PicturesOptions)
+    controls(chosen)
+    found = get_shown_picture(chosen)
+    if found is not None:
+        draw(found, chosen)
+        if found.cited:
+            st.caption(join_sentences(found.cited, found.note))
+        if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:
+            say_installing(NO_MODEL)
+    how_to_read()

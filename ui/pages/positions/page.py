@@ -1,0 +1,72 @@
+"""The view Positions: tests of word order, and the position encodings of the model."""
+
+import streamlit as st
+
+from attention.trace import Trace
+from i18n import _
+from inference import UserError
+from inference.tasks.positions import PositionsRequest
+from ui.input.composing import compose
+from ui.input.sidebar import kind_of
+from ui.pages.positions.options import PositionsOptions
+from ui.pages.positions.order import order_test
+from ui.pages.positions.position_scheme import draw_position_scheme, pick_view
+from ui.pages.positions.scores import scores
+from ui.pages.positions.vectors import shifting, vectors
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- Attention by itself compares every token with every other and has no idea who stands where: mix "
+                "the tokens up and the map is mixed up in the same way, no number changes. So position is put in: "
+                "added as a vector ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; learned in "
+                "BERT, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)), or worked into the scores.\n"
+                "- Into the scores it comes by turning queries and keys ([rotary, "
+                "arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by an amount for each token of distance "
+                "([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)), or by a learned number for each range "
+                "of distances ([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
+                "- A mask that hides later tokens tells order as well: a decoder without any positions still learns "
+                "some ([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
+            )
+        )
+
+
+def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
+    """Draw the summary of the model's position encodings, then the chosen figure."""
+    try:
+        with st.spinner(_("Looking up what the model holds about positions")):
+            held = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    show_notice(draw_position_scheme(held), role="status")
+    pick_view()
+    if options.show == "test":
+        order_test(choice, trace, options)
+    elif options.show == "vectors":
+        vectors(held, options)
+    elif options.show == "shift":
+        shifting(held, options)
+    else:
+        scores(choice, trace, held, options)
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    picked = get_params(PositionsOptions)
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found, picked)
+        how_to_read()

@@ -1,0 +1,111 @@
+"""The view Step by step: a head's attention weight, computed from the layer's own weights."""
+
+import streamlit as st
+
+from attention.record import Record
+from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
+from ui.input.composing import compose
+from ui.input.sidebar import kind_of, pick_part
+from ui.pages.step_by_step import steps
+from ui.pages.step_by_step.explanations import paper
+from ui.pages.step_by_step.multi_head import multi_head
+from ui.pages.step_by_step.neuron import neuron
+from ui.pages.step_by_step.options import StepOptions
+from ui.pages.step_by_step.weight_path import decompose_weight
+from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick
+from ui.pages.step_by_step.what_if import what_if
+from ui.run.notices import show_notice
+from ui.run.traces import read_trace
+from ui.show.chart import theme
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+from viz.figures.theme import sides
+
+SHOW = "steps_show"
+NAMES = {
+    "steps": gettext_lazy("Step by step"),
+    "neuron": gettext_lazy("Neuron view"),
+    "rules": gettext_lazy("What if?"),
+    "heads": gettext_lazy("All heads"),
+}
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    below, above = sides(theme())
+    with reading_help():
+        st.markdown(
+            _(
+                "- A **strip** is a vector: a cell a number, {below} below zero, {above} above, stronger for larger; "
+                "hover or use the arrow keys to read it, “Save” for all digits. Framed: what belongs to the chosen "
+                "pair.\n"
+                "- The steps are those of softmax(q · kᵀ / √d_k) · v, {paper}, equation 1, with what this model does "
+                "besides; they are computed here from the layer's own matrices and compared with what the layer "
+                "gives.\n"
+                "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "
+                "large weight shows where a head reads, not yet what the model does with it ({doubt}).",
+                below=below,
+                above=above,
+                paper=paper("1706.03762"),
+                doubt=paper("1902.10186"),
+            )
+        )
+
+
+def pick_view() -> str:
+    """Draw the control of the view and return the chosen view."""
+    shown = get_params(StepOptions).show
+    st.session_state[SHOW] = shown
+    st.segmented_control(
+        _("View"),
+        list(NAMES),
+        key=SHOW,
+        required=True,
+        format_func=lambda name: translate(NAMES[name]),
+        on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
+        help=_("One weight from its vectors; the products that make it; other rules; the same token in every head"),
+    )
+    return shown
+
+
+def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str) -> None:
+    """Draw the view, as far as the layer can be decomposed."""
+    has_vectors = isinstance(spot.record, Record)
+    if has_vectors and shown == "neuron":
+        neuron(spot)
+        return
+    way = decompose_weight(choice, spot) if has_vectors else None
+    if shown == "heads":
+        multi_head(spot, None if way is None else way.layer.wiring)
+    elif not has_vectors:
+        steps.only_weights(spot)
+    elif shown == "rules":
+        what_if(spot, 1.0 if way is None else way.factor)
+    elif way is None:
+        steps.only_scores(spot)
+    else:
+        steps.steps(way)
+
+
+def draw(choice: ViewState, trace: Trace) -> None:
+    """Draw the control of the weight, its summary and the chosen view."""
+    spot, look, notes = find(choice, trace)
+    pick_part(trace, look)
+    for note in notes:
+        show_notice(note, role="status")
+    pick(spot)
+    show_notice(steps.sentence(spot), role="status")
+    draw_decomposition(choice, spot, pick_view())
+    how_to_read()
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    compose(chosen, kind_of(chosen))
+    found = read_trace(chosen)
+    if found is not None:
+        draw(chosen, found)

@@ -1,0 +1,88 @@
+"""Links of each head between a source word and two candidates, in a text and in its variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.head_search import counterparts, favorite_counts, links, preference, weight_above_expected
+from attention.mask import FloatArray
+from attention.view import View
+from ui.state.selection import load_baselines
+from ui.state.view_state import ViewState
+
+
+@dataclass(frozen=True)
+class Words:
+    """Cells of the view: the source and the two candidates."""
+
+    source: int
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class HeadAnswers:
+    """Links of each head between the source word and the candidates of a text.
+
+    ``inward`` means that the candidates attend to the source, not the source to the candidates.
+    """
+
+    view: View
+    words: Words
+    found: FloatArray  # attention weights, (candidate, layer, head)
+    usual: FloatArray  # mean weights from other words, (candidate, layer, head); NaN without any
+    strengths: FloatArray  # weights, or their excess over both baselines, (candidate, layer, head)
+    inward: bool
+
+    @property
+    def preference(self) -> FloatArray:
+        """Return how much stronger the link with the first candidate is than with the second, (layer, head).
+
+        Layers without attention are NaN.
+        """
+        margins = preference(self.strengths)
+        attending = np.isin(np.arange(self.view.layers), self.view.attending)
+        known: FloatArray = np.where(attending[:, None], margins, np.float32(np.nan))
+        return known
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Return whether the strength of a link is its excess over the column mean and the positional prior."""
+        return self.strengths is not self.found
+
+    def name(self, cell: int) -> str:
+        """Return the word of a cell in quotation marks."""
+        return f"“{self.view.keys[cell].text}”"
+
+    def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
+        """Return the attended word and, of the other words, how many attend to it most and how many there are."""
+        pair = self.words.first, self.words.source
+        key, other = pair[::-1] if self.inward else pair
+        times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)
+        return self.name(key), times, others
+
+
+def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
+    """Return the links of all heads between these words; ``choice.by`` decides the measure of strength."""
+    survey, habits = load_baselines(choice, view)
+    candidates = [words.first, words.second]
+    found = links(view, words.source, candidates, inward=inward)
+    if inward:
+        usual = survey.crowd.usual_column(view, words.source, view.columns(words.source))
+        rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
+        placed = None if rows is None else np.array(rows)
+    else:
+        usual = survey.crowd.usual_row(view, words.source, view.rows(words.source))
+        placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
+    given = np.moveaxis(usual[..., candidates], 2, 0)
+    strengths = found if choice.by == "weight" else weight_above_expected(found, given, placed)
+    return HeadAnswers(view, words, found, given, strengths, inward)
+
+
+def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
+    """Return the links of the same words in another text, or None if a word has no counterpart there."""
+    before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
+    places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
+    return None if places is None else ask_heads(view, Words(*places), asked.inward, choice)

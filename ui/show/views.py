@@ -1,0 +1,68 @@
+"""A page with its views: the title, the tabs, and links from one view to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from i18n import _, translate
+from ui.run.services import get_backend
+from ui.state.navigation import BY_VIEW, view_fields
+from ui.state.session import current_view, get_view_state, open_view
+
+TABS_KEY = "view_tabs"
+
+
+def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
+    """Draw the title and the tabs of a page, and the current view by its function in ``views``."""
+    view = current_view()
+    page = BY_VIEW[view]
+    st.title(translate(page.title))
+    if len(page.views) > 1:
+        _draw_tabs(view, page.views)
+    views[view]()
+
+
+def _draw_tabs(view: str, titles: Mapping[str, str]) -> None:
+    """Draw the tabs of a page with ``view`` selected."""
+    st.session_state[TABS_KEY] = view
+    st.segmented_control(
+        _("View"),
+        list(titles),
+        key=TABS_KEY,
+        format_func=lambda name: translate(titles[name]),
+        label_visibility="collapsed",
+        required=True,
+        on_change=lambda: open_view(st.session_state[TABS_KEY]),
+    )
+
+
+def link_to_view(view: str, label: str, *, query: Mapping[str, Any] | None = None, **options: Any) -> None:
+    """Draw a link to a view; ``options`` are those of `st.page_link`, such as icon and help."""
+    st.page_link(file_of(view), label=label, query_params={**(query or {}), **view_fields(view)}, **options)
+
+
+def go_to_view(view: str, query: Mapping[str, Any]) -> None:
+    """Open a view with the query of its address; this ends the script run."""
+    st.switch_page(file_of(view), query_params={**query, **view_fields(view)})
+
+
+def file_of(view: str) -> str:
+    """Return the path of a view's page, relative to the main script.
+
+    >>> file_of("find")
+    '../../pages/attention_heads.py'
+    """
+    return f"../../pages/{BY_VIEW[view].file}.py"
+
+
+def browser_title() -> str:
+    """Return the title of the browser's tab: page, head and model."""
+    choice = get_view_state()
+    parts = [translate(BY_VIEW[current_view()].title)]
+    if choice.layer is not None and choice.head is not None:
+        parts.append(_("head {layer}-{head}", layer=choice.layer, head=choice.head))
+    model = next((card.title for card in get_backend().models() if card.id == choice.model), choice.model)
+    return " · ".join([*parts, translate(model), "Headlight"])

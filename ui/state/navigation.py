@@ -1,0 +1,186 @@
+"""The pages of the app, their groups and views, and the addresses of earlier versions.
+
+A page has an address and a file in `pages/`. It shows one of its views; if it has several, they are tabs, and the
+query field `view` names a view other than the first. Views have the names of their folders in `ui/pages/`; lessons,
+links and options refer to views, so that a view can move to another page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from i18n import gettext_lazy
+
+FIELD = "view"  # Name of the query field.
+
+
+@dataclass(frozen=True)
+class AppPage:
+    """A page: its file in `pages/`, its title and icon, and the titles of its views by name."""
+
+    file: str
+    title: str
+    icon: str
+    views: Mapping[str, str]
+    address: str | None = None  # The file's name if None; "" for the home page.
+
+    @property
+    def path(self) -> str:
+        """Return the address of the page, without a slash."""
+        return self.file if self.address is None else self.address
+
+    @property
+    def first(self) -> str:
+        """Return the name of the view that the page shows without a query."""
+        return next(iter(self.views))
+
+
+GROUPS: dict[str, tuple[AppPage, ...]] = {
+    gettext_lazy("Explore"): (
+        AppPage(
+            "attention_heads",
+            gettext_lazy("Attention heads"),
+            "grid_view",
+            {
+                "explore": gettext_lazy("All heads"),
+                "find": gettext_lazy("Which head links two words?"),
+                "bertviz_views": gettext_lazy("BertViz"),
+            },
+            address="",
+        ),
+        AppPage("compare", gettext_lazy("Compare"), "compare", {"compare": gettext_lazy("Compare")}),
+        AppPage("image_attention", gettext_lazy("Image attention"), "image", {"pictures": gettext_lazy("Pictures")}),
+    ),
+    gettext_lazy("Learn"): (
+        AppPage(
+            "lessons",
+            gettext_lazy("Lessons"),
+            "cast_for_education",
+            {"lessons": gettext_lazy("Lessons"), "tutorials": gettext_lazy("Common claims, checked")},
+        ),
+        AppPage(
+            "step_by_step",
+            gettext_lazy("Attention step by step"),
+            "stairs",
+            {"step_by_step": gettext_lazy("Step by step"), "by_hand": gettext_lazy("Toy example")},
+        ),
+        AppPage(
+            "transformer",
+            gettext_lazy("Inside the Transformer"),
+            "view_agenda",
+            {
+                "block": gettext_lazy("Layers and blocks"),
+                "whole_pass": gettext_lazy("Forward pass"),
+                "why_attention": gettext_lazy("Why attention?"),
+            },
+        ),
+        AppPage(
+            "tokens",
+            gettext_lazy("Tokens & embeddings"),
+            "scatter_plot",
+            {
+                "tokens": gettext_lazy("Tokens"),
+                "positions": gettext_lazy("Positional encoding"),
+                "vectors": gettext_lazy("Word vectors"),
+            },
+        ),
+    ),
+    gettext_lazy("Predict"): (
+        AppPage(
+            "fill_in_the_blank",
+            gettext_lazy("Fill in the blank (BERT)"),
+            "border_color",
+            {"masked_words": gettext_lazy("Masked words"), "next_sentence": gettext_lazy("Next sentence")},
+        ),
+        AppPage("translation", gettext_lazy("Translation"), "translate", {"translate": gettext_lazy("Translation")}),
+        AppPage(
+            "text_generation",
+            gettext_lazy("Text generation"),
+            "edit_note",
+            {"generate": gettext_lazy("Text generation")},
+        ),
+    ),
+    gettext_lazy("Research"): (
+        AppPage(
+            "head_roles",
+            gettext_lazy("Head roles & scores"),
+            "speed",
+            {"measure": gettext_lazy("Scores"), "roles": gettext_lazy("Roles")},
+        ),
+        AppPage("ablation", gettext_lazy("Ablation & patching"), "science", {"cause": gettext_lazy("Ablation")}),
+        AppPage(
+            "attribution", gettext_lazy("Attribution methods"), "balance", {"agreement": gettext_lazy("Agreement")}
+        ),
+        AppPage("fine_tuning", gettext_lazy("Fine-tune a model"), "school", {"teach": gettext_lazy("Fine-tuning")}),
+    ),
+}
+# Pages without an entry in the navigation; the top bar links to them.
+HIDDEN = (AppPage("classroom", gettext_lazy("Class"), "groups", {"classroom": gettext_lazy("Class")}),)
+PAGES = (*(page for pages in GROUPS.values() for page in pages), *HIDDEN)
+BY_PATH = {page.path: page for page in PAGES}
+BY_VIEW = {view: page for page in PAGES for view in page.views}
+# Addresses of earlier versions, if they differ from the name of the view.
+OLD_PATHS = {"bertviz": "bertviz_views", **{view: view for view in BY_VIEW if view not in BY_PATH}}
+
+
+def view_at(path: str, field: str | None) -> str:
+    """Return the view at an address: that of the query field if the page has it, else the page's first view.
+
+    >>> view_at("", None), view_at("", "find"), view_at("tokens", "find"), view_at("no_page", None)
+    ('explore', 'find', 'tokens', 'explore')
+    """
+    page = BY_PATH.get(path, BY_PATH[""])
+    return field if field is not None and field in page.views else page.first
+
+
+def view_fields(view: str) -> dict[str, str]:
+    """Return the query field of a view; {} for the first view of its page.
+
+    >>> view_fields("find"), view_fields("explore")
+    ({'view': 'find'}, {})
+    """
+    return {} if BY_VIEW[view].first == view else {FIELD: view}
+
+
+def view_named(name: str) -> str | None:
+    """Return the view that a link or a lesson names, by the view's name or an address of it; None if there is none.
+
+    >>> view_named("bertviz"), view_named("find"), view_named("fill_in_the_blank"), view_named("nowhere")
+    ('bertviz_views', 'find', 'masked_words', None)
+    """
+    if name in BY_VIEW:
+        return name
+    return OLD_PATHS.get(name) or (BY_PATH[name].first if name in BY_PATH else None)
+
+
+def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """Return the view of a link of this or an earlier version, with the rest of its query; None if there is none.
+
+    >>> view_of_link("vectors", {"layer": "3"}), view_of_link("tokens", {"view": "vectors"})
+    (('vectors', {'layer': '3'}), ('vectors', {}))
+    """
+    rest = {name: raw for name, raw in query.items() if name != FIELD}
+    if path in BY_PATH:
+        return view_at(path, query.get(FIELD)), rest
+    view = view_named(path)
+    return None if view is None else (view, dict(query))
+
+
+def new_address(path: str, query: str) -> str | None:
+    """Return the address that replaces one of an earlier version, with its query; None if there is none.
+
+    >>> new_address("find", "layer=3"), new_address("pictures", ""), new_address("tokens", "")
+    ('?layer=3&view=find', 'image_attention', None)
+    """
+    view = OLD_PATHS.get(path)
+    if view is None:
+        return None
+    fields = "&".join([*([query] if query else []), *(f"{name}={value}" for name, value in view_fields(view).items())])
+    return BY_VIEW[view].path + (f"?{fields}" if fields else "")
+
+
+def title_of(view: str) -> str:
+    """Return the title of a view, untranslated: its tab's, or its page's if the page has no tabs."""
+    page = BY_VIEW[view]
+    return page.views[view] if len(page.views) > 1 else page.title

@@ -1,0 +1,161 @@
+// Everything in the scripts that depends on Streamlit's private elements, attributes and messages. The Python side is
+// ui/streamlit_internals.py; style rules that use Streamlit's elements are in assets/app.css.
+
+export const EXPECTED = "1.67"; // the release whose private names are used below, as in ui/streamlit_internals.py
+
+/**
+ * Throw an error if the server's version of Streamlit does not belong to the expected release.
+ * @param {string} installed
+ */
+export function checkStreamlit(installed) {
+  if (`${installed}.`.startsWith(`${EXPECTED}.`)) return;
+  throw new Error(
+    `Streamlit ${installed} is installed, but this page needs Streamlit ${EXPECTED}, since it uses private parts of ` +
+      `it. Run: pip install "streamlit==${EXPECTED}.*"`,
+  );
+}
+
+const APP = "[data-testid=stApp]";
+const CONNECTION = "data-test-connection-state"; // attributes of the app's element
+const SCRIPT = "data-test-script-state";
+
+/** Return true while a script runs or Streamlit's elements are outdated or incomplete. @param {Document} page */
+export function isDrawing(page) {
+  return page.querySelector(APP)?.getAttribute(SCRIPT) !== "notRunning" ||
+    page.querySelector("[data-stale=true], [data-testid=stSkeleton]") !== null;
+}
+
+/** Return the hosts of all components on the page. @param {Document} page */
+export const componentHosts = (page) => [...page.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+
+/** Return the page's main region. @param {Document} page */
+export const mainRegion = (page) => page.querySelector("[data-testid=stMain]");
+
+/** Return the page's tables. @param {Document} page */
+export const dataFrames = (
+  page,
+) => [.../** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("[data-testid=stDataFrame]"))];
+
+/** Call `back` whenever the page is connected again after a loss. @param {Document} page @param {() => void} back */
+export function watchConnection(page, back) {
+  const app = page.querySelector(APP);
+  if (!app) return;
+  let away = false;
+  new MutationObserver(() => {
+    const here = app.getAttribute(CONNECTION) === "CONNECTED";
+    if (here && away) back();
+    away = !here;
+  }).observe(app, { attributeFilter: [CONNECTION] });
+}
+
+/**
+ * Call `sent` and `came` with each message to and from the server, null for other data, and `lost` when a connection
+ * closes. Streamlit offers no events for its messages, so the method of all WebSockets is replaced.
+ * @param {{sent: (bytes: Uint8Array|null) => void, came: (bytes: Uint8Array|null) => void, lost: () => void}} listener
+ */
+export function watchMessages({ sent, came, lost }) {
+  const sockets = new WeakSet();
+  /** @param {WebSocket} socket */
+  const follow = (socket) => {
+    if (sockets.has(socket)) return;
+    sockets.add(socket);
+    socket.addEventListener("message", ({ data }) => came(data instanceof ArrayBuffer ? new Uint8Array(data) : null));
+    socket.addEventListener("close", lost);
+  };
+  const send = WebSocket.prototype.send;
+  /** @param {Parameters<WebSocket["send"]>[0]} data */
+  WebSocket.prototype.send = function (data) {
+    follow(this);
+    sent(data instanceof Uint8Array ? data : null);
+    send.call(this, data);
+  };
+}
+
+// Field numbers of Streamlit's messages BackMsg and ForwardMsg (streamlit/proto).
+const RERUN = 11;
+const FRAGMENT = 5; // a field of ClientState, the content of RERUN
+const BEGUN = 4;
+const ENDED = 6;
+const ENDED_FOR_ANOTHER = 2; // this run stopped because another run follows
+
+/**
+ * Return a message's top-level fields in protobuf's wire format, number → value if it is a varint, its bytes if it
+ * has a length, else 0. @param {Uint8Array} bytes @returns {Map<number, number|Uint8Array>}
+ */
+export function fieldsOf(bytes) {
+  const found = new Map();
+  let at = 0;
+  const number = () => {
+    let value = 0;
+    for (let scale = 1;; scale *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = number();
+    const kind = tag % 8;
+    /** @type {number|Uint8Array} */
+    let value = kind === 0 ? number() : 0;
+    if (kind === 2) {
+      const length = number(); // read first, since reading advances the position
+      value = bytes.subarray(at, at += length);
+    }
+    if (kind === 1) at += 8;
+    if (kind === 5) at += 4;
+    found.set(Math.floor(tag / 8), value);
+  }
+  return found;
+}
+
+/**
+ * @typedef {Object} Runs
+ * @property {(bytes: Uint8Array) => void} sent @property {(bytes: Uint8Array) => void} came
+ * @property {() => void} lost @property {() => boolean} ended
+ */
+
+/** Track the state of the script's run from the messages in both directions. @returns {Runs} */
+export function createRuns() {
+  let asked = false; // a rerun is requested and has not begun
+  let running = false;
+  return {
+    sent(bytes) {
+      asked ||= fieldsOf(bytes).has(RERUN);
+    },
+    came(bytes) {
+      const fields = fieldsOf(bytes);
+      if (fields.has(BEGUN)) [asked, running] = [false, true];
+      if (fields.has(ENDED)) running = fields.get(ENDED) === ENDED_FOR_ANOTHER;
+    },
+    /** Reset the state; the next connection requests a new run. */
+    lost() {
+      [asked, running] = [false, false];
+    },
+    ended: () => !asked && !running,
+  };
+}
+
+/**
+ * A pending run of the whole script, requested again whenever a fragment's run replaced it. Events of the same moment
+ * share a message, which runs only the fragment if the fragment's event came first; and a restarted server knows no
+ * fragment of this page. @param {() => void} run
+ */
+export function createDebt(run) {
+  let owed = false;
+  return {
+    due() {
+      owed = true;
+      run();
+    },
+    /** @param {Uint8Array} bytes */
+    sent(bytes) {
+      if (!owed) return; // the usual case, in which no message is parsed
+      const state = fieldsOf(bytes).get(RERUN);
+      if (!(state instanceof Uint8Array)) return;
+      const fragment = fieldsOf(state).get(FRAGMENT);
+      owed = fragment instanceof Uint8Array && fragment.length > 0;
+      if (owed) setTimeout(run); // after Streamlit has cleared the events of this message
+    },
+  };
+}
