@@ -8,7 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from i18n import LazyMessage, format_or_list, gettext_lazy, join_sentences
+from i18n import format_or_list, gettext_lazy, join_sentences
 from inference.catalogue.published_scores import compare_encoders
 from inference.errors import UserError
 from inference.files import checkpoint, embedded, extras, hub, program_code, sources
@@ -55,7 +55,7 @@ EMBEDDED_CARD = ModelCard(
 )
 
 
-def _summarize_bert() -> LazyMessage:
+def _summarize_bert() -> str:
     """Return the summary of the embedded BERT, with its scores compared with the embedded encoder's."""
     about = gettext_lazy(
         "Comes with the app: {model}, trained further to predict masked words and to judge pairs of texts.",

@@ -105,8 +105,8 @@ def future_attention(_choice: ViewState, _options: TutorialsOptions) -> str:
     return (
         _(
             "In all-MiniLM-L6-v2, an encoder, a token gives {encoder:.2f} of its attention to tokens after it, on "
-            "average. In the translator's decoder it is {decoder:.2f}, and the largest of all such weights is {largest:g}: "
-            "the mask leaves none.",
+            "average. In the translator's decoder it is {decoder:.2f}, and the largest of all such weights is "
+            "{largest:g}: the mask leaves none.",
             encoder=encoder[0],
             decoder=decoder[0],
             largest=decoder[1],
