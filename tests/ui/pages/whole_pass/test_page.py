@@ -227,7 +227,7 @@ def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     ("query", "heads"),
     [
         (BERT, ["Masked words", "Next sentence", "No head"]),
-        ({"text": "The cat sat."}, []),
+        ({"model": EMBEDDED, "text": "The cat sat."}, []),
         ({"model": TRANSLATOR, "text": "The cat sat."}, []),
     ],
 )
