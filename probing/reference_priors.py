@@ -10,8 +10,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from safetensors.numpy import load_file, save_file
-
+from attention.codec import decode, encode
 from attention.excess import PositionalPrior, positional_prior
 from attention.trace import PARTS
 from inference.backend import Backend
@@ -40,14 +39,14 @@ def store(found: dict[str, dict[str, PositionalPrior]], file: Path = STORED) -> 
     arrays = {
         f"{model} {part}": of.means.astype("float16") for model, parts in found.items() for part, of in parts.items()
     }
-    save_file(arrays, file)
+    file.write_bytes(b"".join(encode({}, arrays)))
 
 
 @cache
 def stored_priors(file: Path = STORED) -> dict[str, dict[str, PositionalPrior]]:
     """Load the stored priors, by model and stack; empty if the file is missing."""
     found: dict[str, dict[str, PositionalPrior]] = {}
-    for name, means in load_file(file).items() if file.is_file() else ():
+    for name, means in decode(file.read_bytes())[1].items() if file.is_file() else ():
         model, part = name.rsplit(" ", 1)
         found.setdefault(model, {})[part] = PositionalPrior(means.astype("float32"))
     return found

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attention.codec import decode, encode
 from attention.mask import FloatArray, Mask
 from attention.pictures import Grid, Picture
 from attention.record import Record
@@ -69,13 +70,11 @@ def difference() -> Difference:
 
 def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
     """Return a picture's trace in compressed form, for ``unpack_trace``."""
-    from safetensors.numpy import save
-
     records = [record for record in trace.records() if isinstance(record, Record)]
     tensors = {}
     for part in _PARTS:
         for name, values in _bytes(np.stack([getattr(record, part) for record in records])).items():
-            tensors[f"{part}.{name}"] = np.ascontiguousarray(values)  # safetensors ignores strides
+            tensors[f"{part}.{name}"] = values
     header = {
         "model": vars(trace.model),
         "grid": vars(trace.source.grid),
@@ -83,7 +82,7 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
         "scale": records[0].scale,
         "difference": None if difference is None else vars(difference),
     }
-    return save(tensors, metadata={"sample": json.dumps(header)})
+    return b"".join(encode({"sample": json.dumps(header)}, tensors))
 
 
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
@@ -91,9 +90,7 @@ def unpack_trace(content: bytes, picture: Picture) -> Trace:
 
     Its id is the hash of the bytes, so that it differs from that of the recorded trace.
     """
-    from safetensors.numpy import load
-
-    header, tensors = _header(content), load(content)
+    header, tensors = _header(content), decode(content)[1]
     arrays = {part: _numbers(*(tensors[f"{part}.{name}"] for name in ("steps", "step", "mean"))) for part in _PARTS}
     tokens = len(header["source"]["pieces"])
     return Trace(
@@ -117,8 +114,7 @@ def unpack_trace(content: bytes, picture: Picture) -> Trace:
 
 
 def _header(content: bytes) -> dict[str, Any]:
-    length = int.from_bytes(content[:8], "little")
-    found: dict[str, Any] = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["sample"])
+    found: dict[str, Any] = json.loads(decode(content)[0]["sample"])
     return found
 
 

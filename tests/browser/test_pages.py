@@ -15,11 +15,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.accessibility import OF_COLOURS, accessibility
-from tests.support.atrest import PATIENCE, rest
+from tests.support.apps import Scripts
+from tests.support.atrest import PATIENCE, rest, visit
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
 from tests.support.repository import ROOT
-from tests.support.visitor import DEEP_LINK, go_to, open_page, painted, stands
+from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
 from ui.state.navigation import BY_VIEW, title_of
 from ui.state.navigation import PAGES as PAGES_OF_APP
 
@@ -161,6 +162,19 @@ PAPER = """() => matchMedia("print").addEventListener("change", ({ matches }) =>
 })"""
 
 
+# Parts of the main column and of dialogs with a dark ground, and controls that paper cannot use.
+UNPRINTABLE = """() => {
+    const shown = (selector) => [...document.querySelectorAll(selector)].filter((el) => el.checkVisibility());
+    const drawn = ".hl, .js-plotly-plot, [role=progressbar], [data-testid=stCheckbox]";
+    const dark = shown("[data-testid=stMain] *, [role=dialog], [role=dialog] *").filter((el) => {
+        const [red, green, blue, alpha = 1] = getComputedStyle(el).backgroundColor.match(/[\\d.]+/g).map(Number);
+        return !el.closest(drawn) && Math.max(red, green, blue) < 100 && alpha > 0;
+    });
+    const controls = shown("[data-testid=stButton], [data-testid=stDownloadButton], [data-testid=stPopover]");
+    return [...dark, ...controls].map((el) => `${el.tagName} ${el.dataset.testid} ${el.textContent.slice(0, 40)}`);
+}"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("colour_scheme", ["dark"])
 @pytest.mark.parametrize("path", ["/", "/head_roles", "/tokens?view=vectors"])
@@ -175,12 +189,59 @@ def test_a_dark_page_is_printed_in_light_colours(page: Page, app_url: str, probl
     assert max(page.evaluate("window.outside")) <= 1
     page.emulate_media(media="print", color_scheme="dark")
     rest(page)
+    assert page.evaluate(UNPRINTABLE) == []
     shown = [
         "[data-testid=stMain]",
         *([".js-plotly-plot", ".js-plotly-plot .gtitle"] if path != "/" else [".figure canvas"]),
+        *([".heatmaplayer image"] if "vectors" in path else []),
     ]
     for selector in shown:
         source = base64.b64encode(page.locator(selector).first.screenshot()).decode()
         paper, dark = page.evaluate(BRIGHTNESS, source)
         assert paper > 200, selector
         assert 0.001 < dark < 0.5, selector
+
+
+LAYERS = """
+import streamlit as st
+
+from ui.paths import ASSETS
+
+st.html(ASSETS / "app.css")
+
+
+@st.dialog("A dialog")
+def ask():
+    st.text_input("Why", "Because")
+    st.button("Do it")
+
+
+st.title("A page")
+with st.popover("More"):
+    st.text_input("Name", "Ann")
+st.selectbox("Pick one", ["a", "b"])
+if st.button("Ask"):
+    ask()
+"""
+
+
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_an_open_dialog_is_printed_and_menus_are_not(page: Page, scripts: Scripts) -> None:
+    visit(page, scripts.page("layers", LAYERS))
+    for opener, inside in (("More", page.get_by_label("Name")), ("Pick one", page.get_by_role("option").first)):
+        page.get_by_role("combobox" if opener == "Pick one" else "button", name=opener).click()
+        expect(inside).to_be_visible()
+        page.emulate_media(media="print", color_scheme="dark")
+        expect(inside).to_be_hidden()
+        page.emulate_media(media="screen", color_scheme="dark")
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Ask").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    rest(page)
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(dialog.get_by_role("textbox")).to_be_visible()
+    assert page.evaluate(UNPRINTABLE) == []
+    assert page.evaluate(BRIGHTNESS, base64.b64encode(dialog.screenshot()).decode())[0] > 200
+    last, box = box_of(page.get_by_text("Pick one")), box_of(dialog)
+    assert last["y"] + last["height"] <= box["y"], "the dialog covers no part of the page"

@@ -42,7 +42,7 @@ def url(scripts: Scripts, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_click_on_a_cell_opens_its_rows(page: Page, url: str) -> None:
     visit(page, url)
     figure = page.locator(".js-plotly-plot").first
-    cells = figure.locator(".heatmaplayer image")
+    cells = figure.locator(".heatmaplayer image").first
     cells.scroll_into_view_if_needed()
     hears_clicks(figure)
     box = box_of(cells)  # The matrix is three by three: O, LOC, PER.

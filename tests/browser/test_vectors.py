@@ -77,6 +77,27 @@ def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
     assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 
 
+# Sizes in pixels of all digits in the cells, and of those that are shown.
+DIGITS = """() => {
+  const texts = [...document.querySelectorAll(".heatmap-label text")].filter((text) => /\\d/.test(text.textContent))
+  const size = (text) => parseFloat(getComputedStyle(text).fontSize)
+  const shown = texts.filter((text) => text.getBoundingClientRect().width > 0)
+  return [texts.map(size), shown.map(size)]
+}"""
+
+
+@pytest.mark.parametrize(("width", "legible"), [(1440, True), (390, False)])
+def test_digits_under_seven_pixels_are_left_out(page: Page, app_url: str, width: int, legible: bool) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_page(page, app_url, "/vectors")
+    charts(page, 1)
+    rest(page)
+    sizes, shown = page.evaluate(DIGITS)
+    assert len(sizes) == 16 * 16
+    assert (min(sizes) >= 7) == legible
+    assert len(shown) == (len(sizes) if legible else 0)
+
+
 def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", mix="level", level=2, special=0, focus=2)
     states = backend.inspect(HiddenStates(text=FAMOUS))

@@ -36,7 +36,7 @@ def test_the_page_is_told_and_offers_no_measures() -> None:
     offered = {name: [one["value"] for one in drawn["options"][name]["choices"]] for name in ("order", "by")}
     assert offered == {"order": ["layer", "focus"], "by": ["weight"]}
     header = content.grid(made._survey, None)  # noqa: SLF001
-    assert b'"dtype": "signed8"' in header
+    assert b'"dtype":"I8"' in header
     assert '"coding":"signed8"' in made._repr_html_().replace("&quot;", '"').replace(": ", ":")
 
 

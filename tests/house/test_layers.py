@@ -79,8 +79,8 @@ HOMES = {
     "traitlets": ("headlight",),
     "babel": ("i18n", "ui", "tools"),
 }
-# The numpy layer imports no other libraries.
-ATTENTION = {"numpy", "safetensors"}
+# Attention imports no other libraries.
+ATTENTION = {"numpy"}
 
 
 def imports(source: str) -> Iterator[tuple[int, str]]:
@@ -107,7 +107,7 @@ def offence(room: str, name: str) -> str | None:
         return f"{package} belongs in {', '.join(HOMES[package])}"
     known = package in sys.stdlib_module_names or package in ROOMS
     if room == "attention" and not known and package not in ATTENTION:
-        return "attention is numpy and safetensors only"
+        return "attention is numpy only"
     return None
 
 
@@ -137,7 +137,7 @@ def test_imports_run_one_way() -> None:
     ("file", "source", "said"),
     [
         ("attention/a.py", "import torch", "torch belongs in inference"),
-        ("attention/a.py", "import pandas", "numpy and safetensors only"),
+        ("attention/a.py", "import pandas", "numpy only"),
         ("attention/a.py", "from inference.backend import LocalBackend", "attention may import i18n"),
         ("attention/a.py", "from .b import c", "relative imports hide the room"),
         (
@@ -171,7 +171,7 @@ def test_a_wrong_import_is_found(tmp_path: Path, file: str, source: str, said: s
 
 def test_right_imports_are_no_offence(tmp_path: Path) -> None:
     for file, source in {
-        "attention/a.py": "import json\nimport numpy as np\nfrom safetensors.numpy import save\nimport attention.b",
+        "attention/a.py": "import json\nimport numpy as np\nimport attention.b",
         "inference/a.py": "import torch\nimport transformers\nimport attention\nimport psutil",
         "viz/a.py": "import plotly\nimport bertviz\nimport streamlit\nfrom attention import trace",
         "ui/a.py": "import streamlit\nimport viz\nimport inference\nimport probing\nfrom training.jobs.job import Look",

@@ -168,6 +168,8 @@ def test_wilson_intervals_are_those_of_the_formula() -> None:
             assert abs(p - hits / n) == pytest.approx(1.959963984540054 * (p * (1 - p) / n) ** 0.5, abs=1e-7)
         low, high = wilson(hits, n)
         assert 0 <= low <= 100 * hits / n <= high <= 100
+        scipys = binomtest(hits, n).proportion_ci(method="wilson")
+        assert (low, high) == pytest.approx((100 * scipys.low, 100 * scipys.high), abs=1e-10)
     assert wilson(0, 0) == (0, 100)
 
 

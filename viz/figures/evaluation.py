@@ -16,6 +16,7 @@ from viz.figures.theme import (
     BAR,
     LEGENDS,
     Theme,
+    add_cell_text,
     add_color_note,
     color_bar,
     empty,
@@ -58,10 +59,9 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     size = len(labels)
     some = counts.sum(axis=1, keepdims=True)
     figure = empty(theme, title, "", "")
+    shares = np.where(counts, counts / np.maximum(some, 1), np.nan)
     figure.add_heatmap(
-        z=np.where(counts, counts / np.maximum(some, 1), np.nan),
-        text=[[_format_count(count) for count in row] for row in counts.tolist()],
-        texttemplate="%{text}" if size <= NAMED else "",
+        z=shares,
         colorscale=sequential_scale(theme),
         zmin=0.0,
         zmax=1.0,
@@ -71,6 +71,9 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
         xgap=1,
         ygap=1,
     )
+    if size <= NAMED:
+        texts = [[_format_count(count) for count in row] for row in counts.tolist()]
+        add_cell_text(figure, texts, shares, sequential_scale(theme), theme)
     _add_points(figure, theme, counts, labels, unit, rest)
     _frame(figure, theme, size, chosen)
     above = CONFUSION_ABOVE + _label_axes(figure, labels)

@@ -15,6 +15,7 @@ from viz.figures.theme import (
     BAR,
     LEGEND,
     Theme,
+    add_cell_text,
     add_color_note,
     color_bar,
     diverging_scale,
@@ -209,15 +210,14 @@ def lens_map(
         colorscale=sequential_scale(theme),
         zmin=0,
         zmax=1,
-        text=[[escape_label(truncate(piece, 10)) for piece in row] for row in pieces],
         customdata=[[escape_label(piece) for piece in row] for row in pieces],
-        texttemplate="%{text}",
-        textfont={"size": 12},
         hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
         showscale=False,
         xgap=1,
         ygap=1,
     )
+    texts = [[escape_label(truncate(piece, 10)) for piece in row] for row in pieces]
+    add_cell_text(figure, texts, chances, sequential_scale(theme), theme, size=12)
     names = [_("likeliest"), *(_("number {rank}", rank=rank + 1) for rank in range(1, ranks))]
     figure.update_xaxes(
         tickvals=list(range(ranks)), ticktext=names, showgrid=False, fixedrange=True, side="top", rangemode="normal"

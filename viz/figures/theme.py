@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
+from attention.mask import FloatArray
 from i18n import _
 from viz.colors import read_colors
 
@@ -189,6 +192,43 @@ def ink_on(colour: str) -> str:
     ('#000000', '#ffffff')
     """
     return "#000000" if luminance(colour) > 0.179 else "#ffffff"
+
+
+BLANK = "\u200b"  # a character without width
+
+
+def add_cell_text(  # noqa: PLR0913  (keyword options of a figure)
+    figure: go.Figure,
+    texts: Sequence[Sequence[str]],
+    shares: FloatArray,
+    scale: Scale,
+    theme: Theme,
+    size: int | None = None,
+) -> None:
+    """Write a text on each cell of a heatmap in black or white, with a contrast of at least 4.5 : 1.
+
+    ``texts`` (row, column) are markup. ``shares`` (row, column) are the places of the cells on the colour scale, 0 to
+    1; a cell with NaN has the page's ground. Plotly's own choice of a colour has a contrast as low as 3.1 : 1. Each
+    colour needs a trace. Without ``size`` plotly fits the font to the cells, and the page's style sheet hides sizes
+    under 7 pixels. Blank texts of the same length keep the font sizes of the traces equal.
+    """
+    inks = [
+        [theme.text if np.isnan(share) else ink_on(color_at(scale, share)) for share in row] for row in shares.tolist()
+    ]
+    cells = [list(zip(row, own, strict=True)) for row, own in zip(texts, inks, strict=True)]
+    blank = BLANK * max((len(text) for row in texts for text in row), default=0)
+    for ink in sorted({own for row in cells for text, own in row if text}):
+        figure.add_heatmap(
+            z=[[0] * len(row) for row in cells],
+            text=[[text if own == ink and text else blank for text, own in row] for row in cells],
+            texttemplate="%{text}",
+            textfont={"color": ink, "size": size},
+            opacity=0,
+            showscale=False,
+            hoverinfo="skip",
+            xgap=1,
+            ygap=1,
+        )
 
 
 def _channels(colour: str) -> tuple[int, ...]:

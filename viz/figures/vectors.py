@@ -14,6 +14,7 @@ from viz.figures.theme import (
     ABOVE,
     BAR,
     Theme,
+    add_cell_text,
     add_color_note,
     color_bar,
     diverging_scale,
@@ -162,11 +163,13 @@ def cosine_map(
         zmax=1,
         customdata=[[[row, column] for column in labels] for row in labels],
         hovertemplate=_("%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>"),
-        texttemplate="%{z:.2f}" if count <= NUMBERS else None,
         colorbar=color_bar(),
         xgap=1 if count <= COSINE_TICKS else 0,
         ygap=1 if count <= COSINE_TICKS else 0,
     )
+    if count <= NUMBERS:
+        digits = [[f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\u2212") for value in row] for row in likeness]
+        add_cell_text(figure, digits, (likeness + np.float32(1)) / np.float32(2), diverging_scale(theme), theme)
     below, above = sides(theme)
     add_color_note(figure, theme, _("cosine; {above}: alike, {below}: opposite", above=above, below=below))
     ticks = {"tickvals": list(range(0, count, step)), "ticktext": labels[::step], "showgrid": False, "fixedrange": True}

@@ -10,14 +10,14 @@ from typing import get_args
 import pytest
 
 from tests.support.repository import ROOT
-from tools.javascript import node
+from tools.javascript import program
 from viz.components.matrices import matrices
 from viz.components.token_strip import token_strip
 from viz.components.tokenizer_steps import tokenizer_steps
 from viz.components.tree import tree
 
 FOLDER = ROOT / "viz" / "components"
-KEYS = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.keys(known.MARKS))))"
+KEYS = "console.log(JSON.stringify(Object.keys((await import(Deno.args[0])).MARKS)))"
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,7 @@ KEYS = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Objec
     [("token_strip/token_strip.js", token_strip.Mark), ("tokenizer_steps/tokenizer_steps.js", tokenizer_steps.Mark)],
 )
 def test_every_mark_has_words_and_a_look(script: str, names: object) -> None:
-    program = node()
-    assert program, "the JavaScript tests need Node.js"
-    command = [program, "--input-type=module", "-e", KEYS, (FOLDER / script).as_uri()]
+    command = [program(), "eval", KEYS, (FOLDER / script).as_uri()]
     known = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert set(known) == set(get_args(names)) - {""}
 

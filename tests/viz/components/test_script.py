@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cases import loop_over
-from tools.javascript import node
+from tools.javascript import program
 from viz.components.script import COMMENT, HERE, script, stylesheet
 
 COMPONENTS = ("explore/explore", "token_strip/token_strip", "matrices/matrices", "notebook/notebook")
@@ -62,16 +62,13 @@ def test_comments_stay_at_home_and_code_does_not() -> None:
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_the_code_is_the_same_without_its_comments(name: str, tmp_path: Path) -> None:
-    """Node.js loads the source and the bundle, and the bundle exports every name of the source."""
-    program = node()
-    assert program, "the JavaScript tests need Node.js"
+    """Deno loads the source and the bundle, and the bundle exports every name of the source."""
     joined = tmp_path / "joined.mjs"
     joined.write_text(script(name), encoding="utf-8")
-    ask = "Promise.all(process.argv.slice(1).map((at) => import(at))).then(([joined, own]) => console.log(" + (
-        "Object.keys(own).every((name) => name in joined)))"
+    ask = (
+        "const [joined, own] = await Promise.all(Deno.args.map((at) => import(at)));"
+        "console.log(Object.keys(own).every((name) => name in joined));"
     )
     places = [joined.as_uri(), (HERE / f"{name}.js").as_uri()]
-    answer = subprocess.run(
-        [program, "--input-type=module", "-e", ask, *places], capture_output=True, text=True, check=True
-    )
+    answer = subprocess.run([program(), "eval", ask, *places], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "true"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.viz.figures.test_vectors_figures import cell_texts
 from viz.figures.layers import layer_names, lens_curves, lens_map
 from viz.figures.theme import DARK, LIGHT, Theme
 from viz.figures.token_bars import MOST, importance, two_words
@@ -14,10 +15,10 @@ from viz.figures.token_bars import MOST, importance, two_words
 def test_the_lens_map_holds_every_piece_and_its_probability(theme: Theme) -> None:
     chances = np.array([[0.5, 0.2, 0.1], [0.9, 0.05, 0.01]], np.float32)
     figure = lens_map([["<b>", "he", "it"], ["she", "x" * 30, "it"]], chances, theme)
-    [heat] = figure.data
+    heat, texts = figure.data[0], cell_texts(figure)
     np.testing.assert_allclose(heat.z, chances, atol=1e-6)
-    assert heat.text[0][0] == "&lt;b&gt;"
-    assert heat.text[1][1] == "x" * 9 + "…"
+    assert texts[0][0] == "&lt;b&gt;"
+    assert texts[1][1] == "x" * 9 + "…"
     assert heat.customdata[1][1] == "x" * 30
     assert (heat.zmin, heat.zmax) == (0, 1)
     assert list(figure.layout.yaxis.ticktext) == ["words", "layer 0"]

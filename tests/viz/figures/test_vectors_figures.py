@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures.theme import DARK, LIGHT, Figure, Theme
+from viz.figures.theme import (
+    BLANK,
+    DARK,
+    LIGHT,
+    Figure,
+    Theme,
+    add_cell_text,
+    color_at,
+    diverging_scale,
+    empty,
+    luminance,
+    sequential_scale,
+)
 from viz.figures.vectors import COSINE_TICKS, NAMED, NUMBERS, context_lines, cosine_map, scatter
 
 NAMES = ["<b>it</b>", "cat", "cat", "an-extraordinarily-long-word"]
@@ -19,7 +31,7 @@ def random(*shape: int) -> np.ndarray:
 def test_the_map_of_cosines(theme: Theme) -> None:
     likeness = np.clip(random(4, 4), -1, 1)
     figure = cosine_map(likeness, NAMES, theme, "<i>t</i>", marked=2)
-    (heat,) = figure.data
+    heat = figure.data[0]
     np.testing.assert_allclose(heat.z, likeness, atol=1e-4)
     assert (heat.zmin, heat.zmax) == (-1, 1)
     assert list(figure.layout.xaxis.ticktext) == ["&lt;b&gt;it&lt;/b&gt;", "cat", "cat", "an-extraordinaril…"]
@@ -34,7 +46,49 @@ def test_a_large_map_has_fewer_labels_and_no_numbers() -> None:
     assert count > NUMBERS
     figure = cosine_map(np.eye(count, dtype=np.float32), [f"w{at}" for at in range(count)], LIGHT, "")
     assert list(figure.layout.xaxis.ticktext) == [f"w{at}" for at in range(0, count, 2)]
-    assert figure.data[0].texttemplate is None
+    assert len(figure.data) == 1, "no texts"
+
+
+def cell_texts(figure: Figure) -> list[list[str]]:
+    """Return the text of each cell (row, column) of a heatmap, from the traces of all colours."""
+    traces = [trace for trace in figure.data if trace.type == "heatmap" and trace.texttemplate]
+    return [
+        ["".join(text for text in cell if BLANK not in text) for cell in zip(*rows, strict=True)]
+        for rows in zip(*(trace.text for trace in traces), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_digits_contrast_with_their_cell(theme: Theme) -> None:
+    """Each cell has its number once, with a contrast of at least 4.5 : 1 (WCAG 2); the traces have one font size."""
+    count = 20
+    likeness = np.linspace(-1, 1, count * count).astype(np.float32).reshape(count, count)
+    heat, *texts = cosine_map(likeness, [f"w{at}" for at in range(count)], theme, "").data
+    assert heat.texttemplate is None
+    assert {trace.textfont.color for trace in texts} == {"#000000", "#ffffff"}
+    assert len({max(len(text) for row in trace.text for text in row) for trace in texts}) == 1
+    for row, column in np.ndindex(likeness.shape):
+        ((written, ink),) = [
+            (trace.text[row][column], trace.textfont.color) for trace in texts if BLANK not in trace.text[row][column]
+        ]
+        assert float(written.replace("\u2212", "-")) == pytest.approx(likeness[row, column], abs=0.006)
+        assert written not in ("\u22120.00", "-0.00")
+        ground = luminance(color_at(diverging_scale(theme), (float(likeness[row, column]) + 1) / 2))
+        high, low = max(ground, luminance(ink)), min(ground, luminance(ink))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_a_cell_without_colour_has_the_text_of_the_page(theme: Theme) -> None:
+    figure = empty(theme, "", "", "")
+    add_cell_text(
+        figure, [["a", "b"], ["", "c"]], np.array([[0.0, 1.0], [np.nan, np.nan]]), sequential_scale(theme), theme
+    )
+    inks = {text: trace.textfont.color for trace in figure.data for row in trace.text for text in row}
+    assert (inks["a"], inks["b"], inks["c"]) == (
+        *(("#000000", "#ffffff") if theme == LIGHT else ("#ffffff", "#000000")),
+        theme.text,
+    )
 
 
 def drawn(figure: Figure) -> dict[str, tuple[float, ...]]:
