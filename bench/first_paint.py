@@ -11,7 +11,7 @@ from bench.browser import Page, chromium
 from bench.models import count_embedded, text_of
 from bench.report import ReportRow, upper_limit_row
 from bench.server import app
-from bench.stream import first_frame
+from bench.visitor import first_frame
 from bench.wrapped import QUIET
 
 FIRST_VIEW_LIMIT = 1_000_000

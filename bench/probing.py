@@ -142,9 +142,9 @@ class Unremembering:
 
     def inspect(self, question: Any) -> Any:
         """Compute the answer."""
-        from inference.runners import link_hits
+        from inference.runners import heads
 
-        return link_hits.answer(self.loaded, question)
+        return heads.count_link_hits(self.loaded, question)
 
 
 def _tensors(backend: Any, run: ScoringRun) -> list[dict[str, Any]]:

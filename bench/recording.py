@@ -128,8 +128,8 @@ def measure_matrix() -> Iterator[ReportRow]:
     import torch
 
     from inference.record.capture import record_parts
+    from inference.scheduling import calm_blas
     from inference.settings import Settings
-    from inference.threads import calm_blas
 
     torch.set_num_threads(Settings().forward_threads)
     calm_blas()

@@ -7,8 +7,7 @@
 
 import logging
 
-from headlight.calls import explore, view
-from headlight.notebook import Shown
+from headlight.notebook import Shown, explore, view
 
 # Notebooks show the message of an error, not the log records with its details.
 logging.getLogger("inference").addHandler(logging.NullHandler())

@@ -28,7 +28,7 @@ from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
 from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
-from viz.static.png import PaintError
+from viz.static.shapes import PaintError
 
 COMMANDS = ("open", "serve", "export", "score", "fetch")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text

@@ -5,9 +5,8 @@ the reader's language is known, such as an error of the backend or a constant. `
 in the active language. Each language has a catalogue, `assets/words/<language>.po`.
 """
 
-from i18n.lazy import LazyMessage, gettext_lazy, ngettext_lazy
+from i18n.lazy import LazyMessage, error_message, gettext_lazy, ngettext_lazy
 from i18n.lists import format_and_list, format_comma_list, format_or_list, join_sentences
-from i18n.serialization import error_message
 from i18n.translation import (
     ENGLISH,
     _,

@@ -25,13 +25,12 @@ from inference.files.hub import Offer
 from inference.loaded_model import BUILDING
 from inference.pictures.image_processing import PICTURES, reads
 from inference.request import TraceRequest, size_of
-from inference.scheduling import Scheduler
+from inference.scheduling import Scheduler, calm_blas
 from inference.settings import Settings
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.tasks.model_request import Answer, InspectRequest, ModelRequest, PredictRequest
 from inference.text import tokenizer
 from inference.text.encoding import check_text
-from inference.threads import calm_blas
 
 if TYPE_CHECKING:
     from inference.loaded_model import LoadedModel
@@ -174,8 +173,9 @@ class LocalBackend:
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
             raise tokenizer.refuse_without_tokenizer(loaded.id.name)
-        module = importlib.import_module(f"inference.runners.{question.ANSWERED_BY}")
-        made: Answer = self.forwards.run(lambda: module.answer(loaded, question))
+        module, _dot, function = question.ANSWERED_BY.partition(".")
+        compute = getattr(importlib.import_module(f"inference.runners.{module}"), function)
+        made: Answer = self.forwards.run(lambda: compute(loaded, question))
         return made
 
     def status(self, model: str, revision: str | None = None) -> str:

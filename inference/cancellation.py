@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from attention.cancellation_points import checked_by
+from attention.record import checked_by
 from i18n import gettext_lazy
 from inference.errors import UserError
 

@@ -1,6 +1,6 @@
 """The heads that a request may need: names, error messages, and the kinds of models with them.
 
-``inference/load/head_weights.py`` maps heads to classes and checks a checkpoint for their weights.
+``inference/load/loading.py`` maps heads to classes and checks a checkpoint for their weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Registry of the checks that a lesson file may name, with kinds of answers and arguments.
+"""Checks on attention maps, and the registry of all checks that a lesson file may name.
 
 A new check is a function with an entry here; docs/LESSONS.md lists all checks.
 """
@@ -11,9 +11,269 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lessons import answer_key, attention_checks, model_checks
-from lessons.answer_key import READING, CheckContext, CheckedAnswer
+import numpy as np
+
+from attention.excess import visible_word_pairs
+from attention.mask import BoolArray, FloatArray
+from attention.view import View
+from i18n import gettext_lazy
+from lessons import answer_key, model_checks
+from lessons.answer_key import READING, CheckContext, CheckedAnswer, Unanswerable, check_head, place
 from lessons.schema import CheckCall
+
+
+def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
+    """Compute the weight from ``word`` to ``to`` in a head."""
+    view = asked.view()
+    check_head(view, layer, head)
+    found = float(view.weights(layer, head)[place(view.queries, word), place(view.keys, to)])
+    return CheckedAnswer(
+        found,
+        gettext_lazy(
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            weight=found,
+        ),
+        tolerance=0.01,
+    )
+
+
+def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
+    """Compute the mean weight from the other words of the text to ``to`` in a head."""
+    view = asked.view()
+    check_head(view, layer, head)
+    beyond, given = _beyond(view, word, to)
+    mine, own = float(given[layer, head]), float(beyond[layer, head])
+    return CheckedAnswer(
+        mine - own,
+        gettext_lazy(
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
+            "on average.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            weight=mine,
+            usual=mine - own,
+        ),
+        tolerance=0.01,
+    )
+
+
+def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
+    """Find the head with the largest weight from ``word`` to ``to`` above the mean of the other words.
+
+    Heads within ``within`` of the best are correct too.
+    """
+    view = asked.view()
+    beyond, given = _beyond(view, word, to)
+    (layer, head), *others = _best(beyond, within)
+    return CheckedAnswer(
+        (layer, head),
+        gettext_lazy(
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
+            "average. In no other of the {heads} heads is it {beyond:.3f} beyond them.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            weight=float(given[layer, head]),
+            usual=float(given[layer, head] - beyond[layer, head]),
+            heads=given.size,
+            beyond=float(beyond[layer, head]),
+        ),
+        tuple(others),
+    )
+
+
+def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
+    """Find the head with the largest weight from ``word`` to ``to``.
+
+    Heads within ``within`` of the best are correct too.
+    """
+    view = asked.view()
+    given = view.rows(place(view.queries, word))[..., place(view.keys, to)]
+    (layer, head), *others = _best(given, within)
+    return CheckedAnswer(
+        (layer, head),
+        gettext_lazy(
+            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            weight=float(given[layer, head]),
+            heads=given.size,
+        ),
+        tuple(others),
+    )
+
+
+def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> CheckedAnswer:
+    """Find the head with the largest mean weight at an offset, such as -1 for the previous token.
+
+    The mean is over the words of the text that have another word at that offset. Raise Unanswerable if there are none.
+    """
+    view = asked.view()
+    rows = [
+        at
+        for at, cell in enumerate(view.queries)
+        if not cell.special and 0 <= at + offset < len(view.keys) and not view.keys[at + offset].special
+    ]
+    if not rows:
+        raise Unanswerable(gettext_lazy("The text is too short: no word has another at that distance."))
+    shares = np.array(
+        [
+            [view.weights(layer, head)[rows, [at + offset for at in rows]].mean() for head in range(view.heads)]
+            for layer in range(view.layers)
+        ]
+    )
+    (layer, head), *others = _best(shares, within)
+    return CheckedAnswer(
+        (layer, head),
+        gettext_lazy(
+            "Head {layer}-{head} gives {share:.2f} to the token at that distance, the mean over the words; the "
+            "next best head gives {next:.2f}.",
+            layer=layer,
+            head=head,
+            share=float(shares[layer, head]),
+            next=float(np.sort(shares.ravel())[-2]) if shares.size > 1 else 0.0,
+        ),
+        tuple(others),
+    )
+
+
+def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
+    """Find the cell with the largest weight from ``word`` in a head.
+
+    Special tokens are left out unless ``special``.
+    """
+    view = asked.view()
+    check_head(view, layer, head)
+    row = view.weights(layer, head)[place(view.queries, word)]
+    allowed = np.array([special or not cell.special for cell in view.keys])
+    at = int(np.where(allowed, row, -1).argmax())
+    return CheckedAnswer(
+        at,
+        gettext_lazy(
+            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.3f}.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=view.keys[at].label,
+            weight=float(row[at]),
+        ),
+    )
+
+
+def preferred(  # noqa: PLR0913  # a head, and three words
+    asked: CheckContext, *, layer: int, head: int, word: str, to: str, over: str
+) -> CheckedAnswer:
+    """Find the word with the larger weight from ``word`` in a head, ``to`` or ``over``."""
+    view = asked.view()
+    check_head(view, layer, head)
+    row = view.weights(layer, head)[place(view.queries, word)]
+    one, other = float(row[place(view.keys, to)]), float(row[place(view.keys, over)])
+    return CheckedAnswer(
+        to if one > other else over,
+        gettext_lazy(
+            "In head {layer}-{head}, “{word}” gives “{to}” {one:.3f} and “{over}” {other:.3f}.",
+            layer=layer,
+            head=head,
+            word=word,
+            to=to,
+            one=one,
+            over=over,
+            other=other,
+        ),
+    )
+
+
+def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> CheckedAnswer:
+    """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
+    view = asked.view()
+    prefers = _prefers(view, word, to, over)
+    many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
+    more = gettext_lazy(
+        "In {many} of {heads} heads, more than half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
+    )
+    half = gettext_lazy(
+        "In {many} of {heads} heads, exactly half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
+    )
+    fewer = gettext_lazy(
+        "In {many} of {heads} heads, fewer than half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
+    )
+    said = half if 2 * many == prefers.size else more if 2 * many > prefers.size else fewer
+    return CheckedAnswer(float(many), said, tolerance=0)
+
+
+def heads_turning(asked: CheckContext, *, word: str, to: str, over: str, other: str) -> CheckedAnswer:
+    """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``."""
+    here, there = asked.view(), asked.reads({"text": other}).view()
+    turned = _prefers(here, word, to, over) & _prefers(there, word, over, to)
+    return CheckedAnswer(
+        float(turned.sum()),
+        gettext_lazy(
+            "{many} of {heads} heads turn from “{to}” to “{over}”.",
+            many=int(turned.sum()),
+            heads=turned.size,
+            to=to,
+            over=over,
+        ),
+        tolerance=0,
+    )
+
+
+def most_to_later(asked: CheckContext) -> CheckedAnswer:
+    """Compute the largest weight from any token to a later token in any head."""
+    view = asked.view()
+    largest = max(
+        float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
+    )
+    return CheckedAnswer(
+        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.3f}.", weight=largest)
+    )
+
+
+def _prefers(view: View, word: str, to: str, over: str) -> BoolArray:
+    """Return the heads that give ``to`` more weight than ``over``, (layer, head)."""
+    rows = view.rows(place(view.queries, word))
+    more: BoolArray = rows[..., place(view.keys, to)] > rows[..., place(view.keys, over)]
+    return more
+
+
+def _beyond(view: View, word: str, to: str) -> tuple[FloatArray, FloatArray]:
+    """Return the weight minus the mean of the other words, and the weight, each (layer, head).
+
+    The mean is that of attention/excess.py; it counts as 0 if no other word may attend to ``to``.
+    """
+    query, key = place(view.queries, word), place(view.keys, to)
+    column = view.columns(key)  # (layer, head, query)
+    rows = np.arange(len(view.queries))
+    given: FloatArray = column[..., query]
+    beyond = given.copy()
+    for layer in range(view.layers):
+        others = visible_word_pairs(view, layer, rows, np.array([key]))[:, 0] & (rows != query)
+        if others.any():
+            beyond[layer] -= column[layer][:, others].mean(axis=-1)
+    return beyond, given
+
+
+def _best(values: FloatArray, within: float) -> list[tuple[int, int]]:
+    """Return the heads with values within ``within`` of the largest, best first."""
+    flat = values.ravel()
+    order = [int(at) for at in np.argsort(-flat, kind="stable") if flat[at] >= flat.max() - within]
+    return [divmod(at, values.shape[1]) for at in order]
+
 
 TYPES = {
     "str": str,
@@ -44,16 +304,16 @@ class Check:
 CHECKS: dict[str, Check] = {
     function.__name__: Check(function, kind)
     for kind, functions in {
-        "head": (attention_checks.head_linking, attention_checks.head_giving_most, attention_checks.head_at_offset),
-        "token": (attention_checks.most_looked_at, model_checks.source_of),
-        "choice": (attention_checks.preferred, model_checks.likelier, model_checks.positions_are),
+        "head": (head_linking, head_giving_most, head_at_offset),
+        "token": (most_looked_at, model_checks.source_of),
+        "choice": (preferred, model_checks.likelier, model_checks.positions_are),
         "word": (model_checks.guess, model_checks.translation),
         "number": (
-            attention_checks.weight,
-            attention_checks.usual,
-            attention_checks.heads_preferring,
-            attention_checks.heads_turning,
-            attention_checks.most_to_later,
+            weight,
+            usual,
+            heads_preferring,
+            heads_turning,
+            most_to_later,
             model_checks.tokens,
             model_checks.pieces,
             model_checks.positions,

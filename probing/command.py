@@ -12,7 +12,7 @@ from pathlib import Path
 from inference.backend import LocalBackend
 from inference.errors import UserError
 from inference.files import checkpoint, embedded, extras, sources
-from inference.files.program_code import code_notes
+from inference.files.architecture import code_notes
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats

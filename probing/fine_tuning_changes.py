@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attention.mask import FloatArray
-from i18n import serialization
+from i18n import lazy
 from probing.statistics import LEVEL
 from probing.text_pairs import ControlledChange, compare_with_control
 
@@ -82,7 +82,7 @@ def write(
     (folder / FILM).unlink(missing_ok=True)
     if film is not None:
         save_arrays(folder / FILM, film)
-    said = {**asdict(facts), "telling_of": serialization.message_parts(facts.telling)}
+    said = {**asdict(facts), "telling_of": lazy.message_parts(facts.telling)}
     partial = folder / f"{FACTS}.partial"
     partial.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     partial.replace(folder / FACTS)
@@ -92,7 +92,7 @@ def refuse(folder: Path, why: str) -> None:
     """Write the reason why a comparison is impossible, in place of its facts."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(
-        json.dumps({"refused": why, "of": serialization.message_parts(why)}, ensure_ascii=False) + "\n",
+        json.dumps({"refused": why, "of": lazy.message_parts(why)}, ensure_ascii=False) + "\n",
         encoding="utf-8",
     )
 
@@ -100,7 +100,7 @@ def refuse(folder: Path, why: str) -> None:
 def failure_reason(folder: Path) -> str:
     """Return the reason why a comparison was impossible; "" if it succeeded."""
     said = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    return serialization.restore_message(said.get("refused", ""), said.get("of"))
+    return lazy.restore_message(said.get("refused", ""), said.get("of"))
 
 
 def is_complete(folder: Path) -> bool:
@@ -115,7 +115,7 @@ def facts(folder: Path) -> ChangeFacts:
         ComparedSentence(one["text"], one["label"], None if one["pieces"] is None else tuple(one["pieces"]))
         for one in said.pop("sentences")
     )
-    telling = serialization.restore_message(said.pop("telling"), said.pop("telling_of", None))
+    telling = lazy.restore_message(said.pop("telling"), said.pop("telling_of", None))
     return ChangeFacts(**said, telling=telling, sentences=sentences)
 
 

@@ -19,8 +19,10 @@ import attention
 from attention.codec import DTYPE_NAMES, DTYPES, JSON, Block, Numbers, decode, encode
 from i18n import LazyMessage
 from inference import hub_cards, request, tasks
+from inference.backend import LocalBackend
 from inference.errors import UserError
 from inference.files import hub
+from inference.files.download import Download
 from inference.files.hub import Offer
 
 SPOKEN = tuple(module.__name__ for module in (attention, tasks, request, hub_cards, hub))
@@ -308,3 +310,50 @@ def _packs(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+START_DOWNLOAD, STOP_DOWNLOAD = (
+    "start",
+    "stop",
+)  # actions of a download request; any other action only returns the progress
+
+
+class About:
+    """The dispatcher of requests about models, each a tuple ``(method, *arguments)``."""
+
+    def __init__(self, backend: LocalBackend) -> None:
+        self.backend = backend
+        self._downloads: dict[tuple[str, str | None], Download] = {}
+        self._tells: Mapping[str, Callable[..., Any]] = {
+            "models": lambda: tuple(backend.models()),
+            "seeing": lambda: tuple(backend.seeing()),
+            "status": backend.status,
+            "identity": backend.identity,
+            "reads": backend.reads,
+            "look": backend.look,
+            "download": self.download,
+        }
+
+    def tell(self, asked: Any) -> Any:
+        """Return the answer to a request; raise UserError, or InvalidFrame if the request is malformed."""
+        if not (isinstance(asked, tuple) and asked and all(one is None or isinstance(one, str) for one in asked)):
+            raise InvalidFrame("What is asked of models are a word and names.")
+        what, *given = asked
+        if what not in self._tells or len(given) > 3:
+            raise InvalidFrame("This is not asked of models.")
+        return self._tells[what](*given)
+
+    def download(self, model: str, revision: str | None, doing: str) -> dict[str, Any]:
+        """Start or stop a download if ``doing`` asks for it, and return the progress.
+
+        The files to fetch are looked up here, not taken from the client.
+        """
+        found = self._downloads.get((model, revision))
+        if doing == START_DOWNLOAD:
+            found = self._downloads[model, revision] = self.backend.download(self.backend.look(model, revision))
+        if found is None:
+            return {"state": "done" if self.backend.status(model, revision) in ("here", "loaded") else "new"}
+        if doing == STOP_DOWNLOAD:
+            found.stop()
+        done, total = found.progress
+        return {"state": found.state, "done": done, "total": total, "error": portable(found.error)}

@@ -31,7 +31,6 @@ from inference.loaded_model import LoadedModel
 from inference.request import TraceRequest
 from inference.settings import Settings
 from inference.tasks.model_request import Answer, ModelRequest
-from serving.model_info import START, STOP
 from serving.protocol import (
     ABOUT,
     AFFINITY,
@@ -40,6 +39,8 @@ from serving.protocol import (
     DEADLINE,
     MODEL,
     MOST_ANSWERED,
+    START_DOWNLOAD,
+    STOP_DOWNLOAD,
     TOKEN,
     TRACES,
     TYPE,
@@ -413,12 +414,12 @@ class RemoteDownload:
 
     def start(self) -> RemoteDownload:
         """Start or resume the download at the service."""
-        self._ask(START)
+        self._ask(START_DOWNLOAD)
         return self
 
     def stop(self) -> None:
         """Stop the download at the service; the files received so far are kept."""
-        self._ask(STOP)
+        self._ask(STOP_DOWNLOAD)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the download to end and return True if it is complete; raise its UserError if it failed."""

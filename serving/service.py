@@ -29,7 +29,6 @@ from inference.backend import LocalBackend
 from inference.errors import OUT_OF_MEMORY, Parser, UserError
 from inference.request import EMBEDDED, TraceRequest
 from inference.tasks.model_request import InspectRequest, PredictRequest
-from serving import model_info
 from serving.protocol import (
     ABOUT,
     ANSWER,
@@ -41,6 +40,7 @@ from serving.protocol import (
     TRACES,
     TYPE,
     VISITOR,
+    About,
     InvalidFrame,
     blocks_of,
     pack,
@@ -77,7 +77,7 @@ class Service:
             WorkQueue(2, most),
         )  # requests about models must not wait for forward passes
         self.batches = Batcher(backend, self.line, batch) if batch > 1 else None
-        self.about = model_info.About(backend)
+        self.about = About(backend)
         self.warm = self.failed = False
 
     def app(self) -> Starlette:

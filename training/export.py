@@ -14,12 +14,19 @@ from inference.errors import UserError, format_os_error
 from inference.files import packages
 from inference.files.packages import sha256
 from training import corpus, loop
-from training.bert import EVALUATION_SEED, evaluate, pronoun_score
+from training.bert import (
+    EVALUATION_SEED,
+    evaluate,
+    held_out_batches,
+    held_out_text,
+    prepare,
+    pronoun_score,
+    training_text,
+)
 from training.config import PretrainingConfig
 from training.curves import curves
 from training.loop import precision
 from training.model import build, fits, start_folder, vocabulary
-from training.prepare import held_out_batches, held_out_text, prepare, training_text
 
 SCORES = "evaluation.json"
 

@@ -16,7 +16,7 @@ from inference.anatomy.sizes import BROKEN
 from inference.anatomy.watched_pass import LayerRun, WatchedPass, is_inside, is_norm
 from inference.errors import UserError
 from inference.files import checkpoint
-from inference.load.head_weights import auto_class
+from inference.load.loading import auto_class
 from inference.load.shared_weights import few_modules
 from inference.record.attention_call import CROSS
 from inference.task_heads import CAUSAL, MASKED, NEXT_SENTENCE

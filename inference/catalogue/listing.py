@@ -11,7 +11,7 @@ from pathlib import Path
 from i18n import format_or_list, gettext_lazy, join_sentences
 from inference.catalogue.published_scores import compare_encoders
 from inference.errors import UserError
-from inference.files import checkpoint, embedded, extras, hub, program_code, sources
+from inference.files import architecture, checkpoint, embedded, extras, hub, sources
 from inference.files.checkpoint import tensors
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
@@ -168,7 +168,7 @@ def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) ->
     return min(able, key=order, default=None)
 
 
-# Prefixes of these heads' tensor names, for lists only; ``check`` in inference/load/head_weights.py decides at loading.
+# Prefixes of these heads' tensor names, for lists only; ``check`` in inference/load/loading.py decides at loading.
 _MARKS = {
     MASKED: (
         "cls.predictions.",
@@ -286,7 +286,7 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
 def _summary(name: str, files: checkpoint.Checkpoint) -> str:
     """Return the summary of a folder's model, which states which program code in the folder is not run."""
     return join_sentences(
-        gettext_lazy("A local model ({name}).", name=name), *program_code.code_notes(files.folder, files.config)
+        gettext_lazy("A local model ({name}).", name=name), *architecture.code_notes(files.folder, files.config)
     )
 
 

@@ -1,6 +1,7 @@
 """Loading of weights, from a folder of verified files to a model that records its attention.
 
-No other module loads weights.
+No other module loads weights. If a checkpoint has none of the weights of a head, transformers initialises them at
+random and the predictions look real; such a checkpoint is refused.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 import gc
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Any
 
 from attention.trace import ModelId
@@ -16,16 +18,28 @@ from i18n import gettext_lazy
 from inference.catalogue.listing import refusal
 from inference.errors import UserError, as_user_error
 from inference.files import architecture, checkpoint, packages
-from inference.files.checkpoint import refuse_too_large
-from inference.files.program_code import refuse_unknown_tokenizer
+from inference.files.architecture import Architecture, refuse_unknown_tokenizer
+from inference.files.checkpoint import refuse_too_large, tensors
 from inference.files.sources import ModelSource
-from inference.load import head_weights
 from inference.load.length_limits import patch_limit, token_limit
 from inference.loaded_model import BUILDING, LoadedModel, silence_transformers
 from inference.pictures import image_processing
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT, ImageProcessor
 from inference.settings import Settings, free_memory
-from inference.task_heads import BARE, RANDOM, TOKENIZER
+from inference.task_heads import (
+    BARE,
+    CAUSAL,
+    CLASSIFY,
+    KINDS,
+    MASKED,
+    NEXT_SENTENCE,
+    RANDOM,
+    SEES,
+    TAG,
+    TOKENIZER,
+    TRAINED_AS,
+)
+from inference.text import tokenizer
 from inference.text.tokenizer import NoText, SafeTokenizer, refuse_without_tokenizer
 
 log = logging.getLogger(__name__)
@@ -166,7 +180,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
 
     silence_transformers()
     capture.install()
-    auto = head_weights.auto_class(head, shape.writes, shape.model_type)
+    auto = auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with as_user_error(
         gettext_lazy(
@@ -177,7 +191,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
-        head_weights.check(head, shape, config, files.weights, name, settings)
+        check_weights(head, shape, config, files.weights, name, settings)
         parameters, implementation = measure_on_meta(config, auto)
         fit(parameters)  # the configuration determines the memory, independent of the file sizes
         if head == RANDOM:
@@ -195,9 +209,9 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
                 output_loading_info=True,
                 **extra,
             )
-    if head != BARE and head_weights.made_up(head, model, info["missing_keys"]):
+    if head != BARE and is_made_up(head, model, info["missing_keys"]):
         raise refusal(head, name, settings)
-    head_weights.in_batches(head, model)
+    allow_batches(head, model)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
     return model, prepare(model, way_out="embedded")
 
@@ -277,3 +291,127 @@ def release_memory() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+_OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018
+
+
+def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
+    """Return the class that loads a head; ``writes`` is True if the bare model generates a target text."""
+    import transformers
+
+    if head in (BARE, RANDOM):
+        return transformers.AutoModelForSeq2SeqLM if writes else transformers.AutoModel
+    if head == NEXT_SENTENCE and model_type == "albert":  # ALBERT predicts the order of two texts (arXiv:1909.11942)
+        return transformers.AutoModelForPreTraining
+    return {
+        MASKED: transformers.AutoModelForMaskedLM,
+        NEXT_SENTENCE: transformers.AutoModelForNextSentencePrediction,
+        CAUSAL: transformers.AutoModelForCausalLM,
+        CLASSIFY: transformers.AutoModelForSequenceClassification,
+        TAG: transformers.AutoModelForTokenClassification,
+        SEES: transformers.AutoModelForImageClassification,
+    }[head]
+
+
+def check_weights(  # noqa: PLR0913  # the model's properties, and those that the error names
+    head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings
+) -> None:
+    """Raise UserError, which lists models with the head, if a checkpoint has none of a head's weights.
+
+    ``config`` is the configuration of transformers, and ``weights`` are the safetensors files; the tensor names of
+    a GGUF file are unknown before loading. ``is_made_up`` detects a partly missing head after loading.
+    """
+    if head in (BARE, RANDOM):
+        return
+    if shape.reads == PICTURES and head != SEES:
+        raise tokenizer.refuse_without_tokenizer(name)
+    if head == SEES and shape.reads != PICTURES:
+        raise refusal(head, name, settings)
+    if head in TRAINED_AS:
+        _check_trained_as(head, shape, config, name, settings)
+    auto = auto_class(head, shape.writes, shape.model_type)
+    if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # there is no public list of the supported configurations
+        raise refusal(head, name, settings)
+    there = tensors(file for file in weights if file.suffix == ".safetensors")
+    own = _head_only_weights(_build_on_meta(auto, config))
+    if there and own and set(missing_weights(auto, config, there)) == set(own):
+        raise refusal(head, name, settings)
+
+
+def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, settings: Settings) -> None:
+    """Raise UserError if the configuration does not name a class with a head for labels."""
+    named = getattr(config, "architectures", None) or ()
+    if not any(str(one).endswith(TRAINED_AS[head]) for one in named):
+        raise refusal(head, name, settings)
+    if shape.kind == "encoder-decoder":
+        raise UserError(
+            gettext_lazy(
+                "{name} reads one text and writes another; labels are told of encoders and decoders here.", name=name
+            )
+        )
+
+
+def allow_batches(head: str, model: Any) -> None:
+    """Allow a decoder with a classification head to read batches of samples of equal length.
+
+    It classifies at the last token that is not padding, and refuses batches if its configuration has no padding
+    token. With an id that no token has, it reads all tokens, as for a single text.
+    """
+    inner = model.config.get_text_config()
+    if head == CLASSIFY and getattr(inner, "pad_token_id", None) is None:
+        inner.pad_token_id = -1
+
+
+def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
+    """Return the missing weights, sorted, that the head of a loaded model needs.
+
+    The pooler belongs to the bare model, but classification heads are computed from its output.
+    """
+    base = f"{model.base_model_prefix}."
+    judges = head in (NEXT_SENTENCE, CLASSIFY, SEES)
+    return sorted(key for key in missing if not key.startswith(base) or (judges and ".pooler." in key))
+
+
+def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]:
+    """Return the weights that a head adds to the bare model and that a checkpoint's tensor names lack.
+
+    >>> import transformers
+    >>> config = transformers.BertConfig(num_hidden_layers=1)
+    >>> missing_weights(transformers.AutoModelForNextSentencePrediction, config, ["cls.seq_relationship.weight"])
+    ['cls.seq_relationship.bias']
+    """
+    model = _build_on_meta(auto, config)
+    there = {_rename_tensor(name) for name in names} | _as_loaded(model, names)
+    return sorted(set(_head_only_weights(model)) - there)
+
+
+def _build_on_meta(auto: Any, config: Any) -> Any:
+    """Build the model with a head on the meta device, without weights."""
+    import torch
+
+    with torch.device("meta"):
+        return auto.from_config(config, trust_remote_code=False)
+
+
+def _head_only_weights(model: Any) -> list[str]:
+    """Return the names of a head's own weights, which neither belong to the bare model nor are tied."""
+    base = f"{model.base_model_prefix}."
+    tied = set(getattr(model, "all_tied_weights_keys", None) or {})
+    return [key for key, _ in model.named_parameters() if not key.startswith(base) and key not in tied]
+
+
+def _as_loaded(model: Any, names: Collection[str]) -> set[str]:
+    """Return a checkpoint's tensor names after transformers' renaming, as for GPT-NeoX's head."""
+    from transformers.conversion_mapping import get_model_conversion_mapping
+    from transformers.core_model_loading import WeightRenaming
+
+    changes = [change for change in get_model_conversion_mapping(model) if isinstance(change, WeightRenaming)]
+    return {change.rename_source_key(name)[0] for change in changes for name in names}
+
+
+def _rename_tensor(tensor: str) -> str:
+    for old, new in _OLD.items():
+        if tensor.endswith(old):
+            return tensor.removesuffix(old) + new
+    return tensor

@@ -24,7 +24,7 @@ from i18n import gettext_lazy
 from inference.cancellation import CancelToken, use_token
 from inference.errors import UserError
 from inference.pictures.image_processing import tower
-from inference.record import attention_call, fidelity_check, growing_batch, records, reported_maps
+from inference.record import attention_call, edit_hooks, fidelity_check, records, reported_maps
 from inference.record.attention_call import AttentionCall, part_names, refuse_uneven
 from inference.record.attention_function import PATH, Tape, attend, record_attention
 from inference.record.edit_hooks import HEADS, apply_edits, attention_layers
@@ -184,7 +184,7 @@ def _is_recordable(model: Any, given: dict[str, Tensor], own: fidelity_check.For
     note_layers(model, calls, parts, own.paths)
     if len(by_part) == 1:
         [layers] = layer_modules(model).values()
-        growing_batch.prepare(model, layers, given)
+        edit_hooks.prepare_growth(model, layers, given)
     records.parts(model, calls, given, (None, None))
     refuse_uneven(model, by_part)  # last, because windows of a picture raise a more precise error
     return True

@@ -1,4 +1,4 @@
-"""The computation of each request: a module for each module of inference/tasks/, under the same name.
+"""The computations of all requests; a request of inference/tasks/ names its function (``ANSWERED_BY``).
 
 These modules import torch.
 """

@@ -1,18 +1,26 @@
-"""The architecture of a model, found from its modules, its files and a small forward pass."""
+"""The architecture of a model, the cost of its forward pass, and its passes with dropout."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
+from attention.vectors import cosine
 from i18n import gettext_lazy
 from inference.anatomy import positions
 from inference.anatomy.module_roles import ModuleRoles, parts, stored_heads
+from inference.anatomy.positions import shared_copy
 from inference.anatomy.sizes import feed_forward, follow, heads, kind_of_norm, windows
 from inference.anatomy.watched_pass import KEPT, LayerRun, Visit, WatchedPass, blocks, watch
 from inference.errors import UserError, as_user_error
@@ -20,6 +28,9 @@ from inference.loaded_model import LoadedModel
 from inference.record import fidelity_check
 from inference.record.attention_call import DECODER, AttentionCall
 from inference.record.attention_function import record_attention
+from inference.record.records import numpy
+from inference.runners.blanks import display_pieces, prepare, tensors
+from inference.runners.masked_words import guess
 from inference.tasks.anatomy import (
     OUTER_NORMS,
     POSITIONS,
@@ -27,8 +38,12 @@ from inference.tasks.anatomy import (
     TOKENS,
     Anatomy,
     Build,
+    CostRequest,
+    Dropout,
+    DropoutResult,
     Flow,
     Heads,
+    MeasuredCost,
     Stack,
     StackEdge,
 )
@@ -218,3 +233,158 @@ def _positions(model: Any) -> tuple[str, ...]:
     if positions.slopes(model) is not None:  # Falcon builds rotary angles even if it uses ALiBi
         return ("alibi",)
     return tuple(dict.fromkeys(named))
+
+
+ENOUGH = 0.5  # seconds of passes, after which no further pass runs
+MOST_PASSES = 7
+
+
+def measure_cost(loaded: LoadedModel, question: CostRequest) -> MeasuredCost:
+    """Return time and memory of a pass over a number of tokens.
+
+    Raise UserError for no tokens, or for more than the model reads.
+    """
+    if not 1 <= question.tokens <= loaded.limit:
+        raise UserError(
+            gettext_lazy(
+                "{tokens} tokens were asked for; {name} reads 1 to {limit} of them here.",
+                tokens=question.tokens,
+                name=loaded.id.name,
+                limit=loaded.limit,
+            ),
+            details={"tokens": question.tokens, "limit": loaded.limit},
+        )
+    given = _inputs(loaded, question.tokens)
+    with as_user_error(
+        gettext_lazy(
+            "{name} failed on {tokens} tokens. Measure shorter texts.", name=loaded.id.name, tokens=question.tokens
+        )
+    ):
+        seconds, busy = _seconds(loaded.model, given)
+        peak = _peak(loaded.model, given)
+    return MeasuredCost(question.tokens, seconds, busy, peak, torch.get_num_threads())
+
+
+def _inputs(loaded: LoadedModel, tokens: int) -> dict[str, Any]:
+    """Return random token ids, the same each time, since they affect neither time nor memory."""
+    rows = int(loaded.model.get_input_embeddings().weight.shape[0])
+    ids = torch.randint(0, rows, (1, tokens), generator=torch.Generator().manual_seed(tokens))
+    pad = getattr(loaded.model.config.get_text_config(), "pad_token_id", None)
+    if pad is not None:  # some models derive positions from padding
+        ids[ids == pad] = (pad + 1) % rows
+    found = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    return {**found, "decoder_input_ids": ids} if loaded.id.kind == "encoder-decoder" else found
+
+
+def _seconds(model: Any, given: dict[str, Any]) -> tuple[tuple[float, ...], float]:
+    """Return the wall-clock seconds of each pass, and the mean processor time of a pass."""
+    with torch.inference_mode():
+        passes, spent = _time_passes(model, given, 1)
+        if passes[0] < ENOUGH:  # a slow first pass is not repeated and counts as the measurement
+            passes, spent = _time_passes(model, given, MOST_PASSES)
+    return tuple(passes), spent / len(passes)
+
+
+def _time_passes(model: Any, given: dict[str, Any], most: int) -> tuple[list[float], float]:
+    passes: list[float] = []
+    spent = time.thread_time()  # for all passes together, because some machines count in hundredths of a second
+    while not passes or (sum(passes) < ENOUGH and len(passes) < most):
+        began = time.perf_counter()
+        model(**given)
+        passes.append(time.perf_counter() - began)
+    return passes, time.thread_time() - spent
+
+
+def _peak(model: Any, given: dict[str, Any]) -> int:
+    weights = [tensor for group in (model.parameters(), model.buffers()) for tensor in group]
+    living = MemoryTracker(weights)
+    with torch.inference_mode(), living:
+        model(**given)
+    return living.peak
+
+
+class MemoryTracker(TorchDispatchMode):
+    """A context that tracks the live tensors of a pass, other than weights, and their peak in bytes."""
+
+    def __init__(self, weights: list[torch.Tensor]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # torch annotates a part of it
+        self.weights = {StorageWeakRef(tensor.untyped_storage()).cdata for tensor in weights}
+        self.living: dict[int, tuple[StorageWeakRef, int]] = {}
+        self.peak = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = function(*args, **(kwargs or {}))
+        self.living = {at: kept for at, kept in self.living.items() if not kept[0].expired()}
+        for tensor in tree_leaves(made):
+            if isinstance(tensor, torch.Tensor):
+                storage = tensor.untyped_storage()
+                reference = StorageWeakRef(storage)
+                if reference.cdata not in self.weights:
+                    self.living[reference.cdata] = (reference, storage.nbytes())
+        self.peak = max(self.peak, sum(nbytes for _, nbytes in self.living.values()))
+        return made
+
+
+MOST_SHARE, MOST_DROPOUT_PASSES = 90, 32  # the share in percent; with nearly everything dropped, a pass shows nothing
+
+
+class DropoutMode(TorchFunctionMode):
+    """A context in which all dropout of this thread drops ``share`` of the values, 0 to 1, from a seed.
+
+    torch draws from a generator that all threads share, so its own dropout would not be reproducible.
+    """
+
+    def __init__(self, share: float, seed: int) -> None:
+        super().__init__()
+        self.share, self.dice = share, torch.Generator().manual_seed(seed)
+
+    def __torch_function__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Apply dropout from the seeded generator; call every other function unchanged."""
+        if func is not torch.nn.functional.dropout:
+            return func(*args, **(kwargs or {}))
+        given = args[0]
+        return given * (torch.rand(given.shape, generator=self.dice) >= self.share) / (1 - self.share)
+
+
+def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
+    """Return the passes; raise UserError if the text has no blank, or if an option is out of range."""
+    if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_DROPOUT_PASSES):
+        raise UserError(
+            gettext_lazy(
+                "{passes} passes with {share} % dropped were asked for; 1 to {most_passes} passes with"
+                " 0 to {most_share} % can be made.",
+                passes=question.passes,
+                share=question.share,
+                most_passes=MOST_DROPOUT_PASSES,
+                most_share=MOST_SHARE,
+            )
+        )
+    blanked = prepare(loaded, question)
+    at = blanked.positions[0]
+    inputs = tensors(loaded, blanked.reading)
+    learning = shared_copy(loaded.model)
+    learning.set_attn_implementation("eager")  # other implementations do not drop attention weights
+    learning.train()
+    with as_user_error(
+        gettext_lazy(
+            "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+        )
+    ):
+        log, vector = _pass(loaded.model, inputs, at)
+        with DropoutMode(question.share / 100, question.seed):
+            passes = [_pass(learning, inputs, at) for _ in range(question.passes)]
+    best = guess(loaded, log, int(log.argmax()))
+    logs, vectors = (torch.stack(found) for found in zip(*passes, strict=True))
+    return DropoutResult(
+        undropped=best,
+        probabilities=numpy(logs[:, best.token].exp()),
+        likeliest=tuple(display_pieces(loaded, logs.argmax(-1).tolist())),
+        cosines=cosine(numpy(vectors), numpy(vector)[None])[:, 0],
+    )
+
+
+def _pass(model: Any, inputs: dict[str, Tensor], at: int) -> tuple[Tensor, Tensor]:
+    """Return the log-probabilities (token,) at a position, and its last hidden state (channel,)."""
+    with torch.inference_mode():
+        output = model(**inputs, output_hidden_states=True)
+    return torch.log_softmax(output.logits[0, at].float(), dim=-1), output.hidden_states[-1][0, at].float()

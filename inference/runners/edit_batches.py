@@ -7,7 +7,7 @@ just before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,9 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.pictures.image_processing import tower
-from inference.record import edit_hooks, growing_batch, patching
+from inference.record import edit_hooks, patching
 from inference.record.batching import MOST_TOKENS
-from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set
-from inference.runners import single_token_head
+from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set, replacing_output
 from inference.runners.blanks import tensors
 from inference.text.encoding import Encoding
 
@@ -79,13 +78,13 @@ def outputs(
     for mine in sets:
         refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
-    said = 1 if at is None or single_token_head.can(loaded.model) else loaded.reader.target_vocabulary
+    said = 1 if at is None or can_read_one(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
     failed = gettext_lazy(
         "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
     )
     for start in range(0, len(sets), step):
-        with as_user_error(failed), torch.inference_mode(), single_token_head.reading_one(loaded.model, at):
+        with as_user_error(failed), torch.inference_mode(), reading_one(loaded.model, at):
             found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
         yield found
 
@@ -145,7 +144,7 @@ def run_growing(
 
     ``changing`` takes the order of the samples and returns a context for the pass.
     """
-    layers = getattr(model, growing_batch.GROWS, None)
+    layers = getattr(model, edit_hooks.GROWS, None)
     if layers is None:
         many = {
             name: given.expand(len(sets), *given.shape[1:]) if isinstance(given, Tensor) else given
@@ -158,7 +157,36 @@ def run_growing(
         first = [min(first)] * len(sets)
     order = sorted(range(len(sets)), key=lambda at: (bool(sets[at]), first[at]))
     joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]
-    with changing(order), growing_batch.grow_batch(joining):
+    with changing(order), edit_hooks.grow_batch(joining):
         output = model(**one)
     back = torch.tensor(order).argsort()
     return type(output)(**{name: value[back] for name, value in output.items() if isinstance(value, Tensor)})
+
+
+def can_read_one(model: Any) -> bool:
+    """Return True if the output head is separate from the base model, so that it can run on a single token."""
+    return getattr(model, "base_model", model) is not model
+
+
+@contextmanager
+def reading_one(model: Any, at: int | None) -> Iterator[None]:
+    """Restrict the head to token ``at`` in the block, if possible; do nothing if ``at`` is None.
+
+    The logits are then (text, 1, …). Passes of other threads are not affected.
+    """
+    if at is None or not can_read_one(model):
+        yield
+        return
+
+    def only(_module: Any, output: Any) -> Any:
+        vectors = output[0]
+        if not isinstance(vectors, torch.Tensor) or vectors.ndim != 3:
+            return None
+        one = vectors[:, at : at + 1]
+        if isinstance(output, tuple):
+            return (one, *output[1:])
+        output["last_hidden_state"] = one
+        return output
+
+    with replacing_output(model.base_model, only):
+        yield

@@ -19,7 +19,7 @@ from inference.runners.blanks import display_pieces, pieces_of, prepare, read, t
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import MOST_NUMBERS, ModelInput, one_text, outputs, refuse_sets
 from inference.runners.labels import log_probabilities, logits_there, names, refuse_absent, sort
-from inference.runners.next_sentence import judgements
+from inference.runners.masked_words import judgements
 from inference.tasks.edit_effects import (
     AnyEffects,
     BlankEffects,

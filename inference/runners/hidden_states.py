@@ -1,4 +1,4 @@
-"""Hidden states: a text at every level, or many texts as a pooled vector each."""
+"""Hidden states: a text at every level, many texts as a pooled vector each; and token counts of many texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.runners.blanks import read, tensors
-from inference.tasks.hidden_states import HiddenStates, Pooled, States, TextVectors
+from inference.tasks.hidden_states import HiddenStates, Pooled, States, TextSizes, TextVectors, TokenCounts
 from inference.text.encoding import Encoding, check_text
 
 MOST_BYTES = 2**26  # for the hidden states of a pass
@@ -125,3 +125,25 @@ def _most_tokens(loaded: LoadedModel) -> int:
     levels = 1 + (getattr(config, "num_hidden_layers", None) or 12)
     channels = getattr(config, "hidden_size", None) or 768
     return max(1, int(MOST_BYTES // (4 * levels * channels)))
+
+
+CHUNK = 1_000  # texts that are tokenised at a time
+
+
+def count_tokens(loaded: LoadedModel, question: TextSizes) -> TokenCounts:
+    """Return each text's number of tokens and of unknown tokens.
+
+    Raise UserError if the tokenizer cannot read a text.
+    """
+    tokenizer = loaded.reader.tokenizer
+    texts = list(question.texts)
+    tokens: list[int] = []
+    unknown: list[int] = []
+    for first in range(0, len(texts), CHUNK):
+        with as_user_error(
+            gettext_lazy("The tokenizer of {name} cannot read one of these texts.", name=loaded.id.name), way_out=None
+        ):
+            rows = tokenizer(texts[first : first + CHUNK], verbose=False)["input_ids"]
+        tokens += map(len, rows)
+        unknown += (row.count(tokenizer.unk_token_id) for row in rows)
+    return TokenCounts(np.array(tokens, np.int32), np.array(unknown, np.int32))

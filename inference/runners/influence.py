@@ -15,7 +15,7 @@ from attention.edits import ZeroValue
 from attention.mask import FloatArray
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.record import growing_batch
+from inference.record import edit_hooks
 from inference.record.edit_hooks import apply_edits
 from inference.record.patching import replacing_output
 from inference.record.records import layer_modules, numpy
@@ -53,7 +53,7 @@ def _layer_output(
     model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: list[tuple[ZeroValue, ...]]
 ) -> Tensor:
     """Return the output of the layer under each set, (set, token, channel)."""
-    layers = getattr(model, growing_batch.GROWS, None)
+    layers = getattr(model, edit_hooks.GROWS, None)
     # Samples differ in this layer only, so they join before it; a model that cannot grow begins with all of them.
     joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
     given = one if layers else {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
@@ -64,7 +64,7 @@ def _layer_output(
     try:
         with (
             apply_edits(model, sets),
-            growing_batch.grow_batch(joining),
+            edit_hooks.grow_batch(joining),
             replacing_output(block, stop),
             torch.inference_mode(),
         ):

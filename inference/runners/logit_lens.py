@@ -22,7 +22,7 @@ from inference.runners import decoding
 from inference.runners.blanks import display_pieces, prepare, tensors
 from inference.tasks.predictions import Guess, Layers, Lens, NextLens
 from inference.text.encoding import Encoding
-from inference.text.next_token_text import extend_reading, mark_pieces
+from inference.text.tokenizer import extend_reading, mark_pieces
 
 NEAR = 1e-3  # allowed difference between the lens at the last state and the model's output, in log-probability
 

@@ -1,20 +1,54 @@
-"""Predictions for blanks: the distribution at each, and scores of the hidden words and of other words."""
+"""Texts that a head scores: blanks, pseudo-log-likelihood, occlusion, corruption and next sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from attention.tokens import TokenRow
+from attention.tokens import TokenRow, of_words
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
-from inference.runners.blanks import Blanked, display_pieces, hide, mask_of, pieces_of, prepare, replace_token, tensors
-from inference.tasks.predictions import Blank, Filled, Guess, HiddenWord, MaskedWords, WordCandidate
+from inference.runners.blanks import (
+    Blanked,
+    as_read,
+    display_pieces,
+    hide,
+    mask_of,
+    pieces_of,
+    prepare,
+    read,
+    replace_token,
+    tensors,
+    text_positions,
+)
+from inference.tasks.attribution import OcclusionRequest, OcclusionResult
+from inference.tasks.predictions import (
+    HIDDEN,
+    KEPT,
+    NEXT,
+    ORDER,
+    REPLACED,
+    Blank,
+    Chosen,
+    CorruptedText,
+    Corruption,
+    Filled,
+    Guess,
+    HiddenWord,
+    MaskedWords,
+    NextSentence,
+    NextSentenceAnswer,
+    SurprisalRequest,
+    SurprisalScores,
+    WordCandidate,
+)
 from inference.text.encoding import Encoding
 
 MOST_WORDS = 12  # candidate words in a request
@@ -207,3 +241,138 @@ def _segment_text(question: MaskedWords, segment: int) -> str:
 def _begins(blanked: Blanked, at: int) -> bool:
     span = blanked.row.spans[at]
     return span is not None and span[0] == 0
+
+
+def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalScores:
+    """Return the log-probabilities of some tokens; raise UserError if the text has no tokens to score."""
+    mask, token = mask_of(loaded)
+    reading, row = as_read(loaded, question.text, question.pair, question.cut)
+    every = text_positions(row, token)
+    if not every and question.start < question.stop:
+        raise UserError(gettext_lazy("The text is nothing but blanks. Type some words beside them."), way_out="text")
+    places = every[question.start : question.stop]
+    words = [(row.segments[at], row.words[at]) for at in range(len(row))]
+    hidden = [
+        hide(reading, {other for other in every if other >= at and words[other] == words[at]}, token) for at in places
+    ]
+    values = np.array(piece_logs(loaded, hidden, places, [row.ids[at] for at in places]), dtype=np.float32)
+    values.setflags(write=False)
+    return SurprisalScores(row, tuple(places), values, len(every), mask)
+
+
+def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
+    """Return the drop of the answer's log-probability without each word.
+
+    Raise UserError if the text has no blanks.
+    """
+    blanked = prepare(loaded, question)
+    explained, at = explained_guess(loaded, blanked, question.blank, question.token)
+    words = word_runs(loaded, blanked)
+    mine = words[question.start : question.stop]
+    token = mask_of(loaded)[1]
+    hidden = [hide(blanked.reading, range(*run), token) for run in mine]
+    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(blanked.row)))
+    found: list[float] = []
+    for first in range(0, len(hidden), size):
+        told = logs(loaded, hidden[first : first + size])
+        found += told[:, at, explained.token].tolist()
+    drops = np.log(explained.probability) - np.array(found, dtype=np.float32)
+    drops = drops.astype(np.float32)
+    drops.setflags(write=False)
+    return OcclusionResult(blanked.row, tuple(mine), drops, explained, len(words))
+
+
+def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
+    """Return the token to explain and the position of its blank; raise UserError if it does not exist."""
+    if not 0 <= blank < len(blanked.positions):
+        raise UserError(
+            gettext_lazy(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=blank,
+                blanks=len(blanked.positions),
+            )
+        )
+    at = blanked.positions[blank]
+    [log] = at_blanks(loaded, blanked.reading, [at])
+    if token >= len(log):
+        raise UserError(
+            gettext_lazy(
+                "Piece {token} was asked about; {name} knows {pieces}.",
+                token=token,
+                name=loaded.id.name,
+                pieces=len(log),
+            )
+        )
+    return guess(loaded, log, token if token >= 0 else int(log.argmax())), at
+
+
+def word_runs(loaded: LoadedModel, blanked: Blanked) -> list[tuple[int, int]]:
+    """Return (start, stop) of each word in tokens, without words of a blank and special tokens."""
+    row = blanked.reading.row
+    there = set(text_positions(row, mask_of(loaded)[1]))
+    words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]
+    found, _ = of_words(np.zeros(len(row), np.float32), words)
+    return [run for run in found if words[run[0]] is not None]
+
+
+SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
+
+
+def corrupt(loaded: LoadedModel, question: Corruption) -> CorruptedText:
+    """Return the sample and its losses; the same seed gives the same sample on every machine."""
+    _, token = mask_of(loaded)
+    reading, row = as_read(loaded, question.text, question.pair, question.cut)
+    every = text_positions(row, token)
+    if not every:
+        raise UserError(gettext_lazy("The text is nothing but blanks. Type some words beside them."), way_out="text")
+    random = np.random.default_rng(question.seed)
+    places = sorted(random.permutation(every)[: max(1, round(SHARE * len(every)))].tolist())
+    draws = random.random(len(places))
+    ids, ways = list(reading.ids), []
+    for at, draw in zip(places, draws, strict=True):
+        ways.append(HIDDEN if draw < HIDE else REPLACED if draw < HIDE + REPLACE else KEPT)
+        if ways[-1] == HIDDEN:
+            ids[at] = token
+        elif ways[-1] == REPLACED:
+            ids[at] = _any_piece(loaded, random)
+    logs = at_blanks(loaded, replace(reading, row=replace(reading.row, ids=tuple(ids))), places)
+    seen = display_pieces(loaded, [ids[at] for at in places])
+    found = [float(log[reading.ids[at]]) for log, at in zip(logs, places, strict=True)]
+    chosen = [
+        Chosen(at, piece, how, float(np.exp(log)), -log)
+        for at, piece, how, log in zip(places, seen, ways, found, strict=True)
+    ]
+    return CorruptedText(row, tuple(chosen))
+
+
+def _any_piece(loaded: LoadedModel, random: np.random.Generator) -> int:
+    """Return a random token of the vocabulary that is not a special token."""
+    special = set(loaded.reader.tokenizer.all_special_ids)
+    size = min(loaded.reader.vocabulary, len(loaded.reader.tokenizer))
+    return int(random.choice([token for token in range(size) if token not in special]))
+
+
+def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:
+    """Return the head's probability for "it follows".
+
+    Raise UserError if a text is empty or the model reads no pairs.
+    """
+    reading = read(loaded, question.text, question.pair, question.cut)
+    failed = gettext_lazy(
+        "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
+    )
+    with as_user_error(failed), torch.inference_mode():
+        output = loaded.model(**tensors(loaded, reading))
+        scores = judgements(output)[0]
+        yes, no = scores.tolist()
+        probability = float(torch.softmax(scores, dim=-1)[0])
+    return NextSentenceAnswer(probability, (yes, no), ORDER if "sop_logits" in output else NEXT, reading.row)
+
+
+def judgements(output: Any) -> Tensor:
+    """Return the head's scores for yes and no, (text, 2) float32.
+
+    The output's name differs between model classes.
+    """
+    found: Tensor = output.sop_logits if "sop_logits" in output else output.logits
+    return found.float()

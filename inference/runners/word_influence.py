@@ -1,4 +1,4 @@
-"""Attribution of a word's last vector to each word of the text, by several methods."""
+"""Attribution of a word's last vector, a blank's answer or a label to each word of the text."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record import capture
+from inference.record.batching import MOST_TOKENS as BATCH_TOKENS
 from inference.record.edit_hooks import HEADS, attention_layers
+from inference.record.patching import replacing_output
 from inference.record.records import numpy
 from inference.runners import influence
-from inference.runners.blanks import read, tensors
+from inference.runners.blanks import hide, mask_of, prepare, read, tensors
 from inference.runners.edit_batches import one_text, outputs
 from inference.runners.influence import from_vectors, path_from_zero, word_vectors
+from inference.runners.labels import failure_message, logits_there, refuse_absent
+from inference.runners.masked_words import explained_guess, word_runs
 from inference.tasks.attribution import (
     MOST_TOKENS,
     AnyFocus,
     FlowToWord,
+    GradientResult,
+    Gradients,
     Run,
     WithoutWords,
     WordGradients,
@@ -33,6 +39,7 @@ from inference.tasks.attribution import (
     WordScores,
     ZeroedValues,
 )
+from inference.tasks.labels import LabelGradients, LabelPath
 from inference.text.encoding import Encoding
 
 BATCH = 4096  # tokens of a pass with gradients, summed over its samples
@@ -170,3 +177,112 @@ def _vector(output: Any, focus: Run) -> Tensor:
     """Return the focus's mean vector in the last layer, (sample, channel)."""
     vectors: Tensor = output.last_hidden_state[:, slice(*focus)].float().mean(dim=1)
     return vectors
+
+
+def attribute_label(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordScores:
+    """Return the attribution of each token; raise UserError if the text is too long or the label missing."""
+    reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_long(reading)
+    refuse_absent(question, reading)
+    one = tensors(loaded, reading)
+    label = _label_index(loaded, question, one)
+
+    def logit(vectors: Tensor) -> Tensor:
+        return logits_there(from_vectors(loaded.model, one, vectors), question.at)[:, label]
+
+    with as_user_error(failure_message(loaded), way_out=None):
+        vectors = word_vectors(loaded.model, one)
+        if isinstance(question, LabelPath):
+            return path_from_zero(logit, vectors, question.steps, BATCH)
+        [gradient] = torch.autograd.grad(logit(vectors.requires_grad_()).sum(), vectors)
+        return WordScores(numpy(gradient[0].norm(dim=-1)))
+
+
+def _label_index(loaded: LoadedModel, question: LabelGradients | LabelPath, one: dict[str, Tensor]) -> int:
+    """Return the label's number, or the most probable label if the request names none.
+
+    Raise UserError if the model lacks the label.
+    """
+    with as_user_error(failure_message(loaded)), torch.inference_mode():
+        logits = logits_there(loaded.model(**one), question.at)[0]
+    if question.label >= len(logits):
+        raise UserError(
+            gettext_lazy(
+                "Label {label} was asked about; {name} has {labels}, counted from 0.",
+                label=question.label,
+                name=loaded.id.name,
+                labels=len(logits),
+            )
+        )
+    return question.label if question.label >= 0 else int(logits.argmax())
+
+
+MOST_STEPS = 200
+
+
+def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientResult:
+    """Return each token's attribution along a part of the path; raise UserError if the text has no blanks."""
+    if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
+        raise UserError(
+            gettext_lazy(
+                "Part {part} of {parts} in {steps} steps is no part of a path.",
+                part=question.part,
+                parts=question.parts,
+                steps=question.steps,
+            )
+        )
+    blanked = prepare(loaded, question)
+    explained, at = explained_guess(loaded, blanked, question.blank, question.token)
+    words = {place for run in word_runs(loaded, blanked) for place in range(*run)}
+    ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # baseline and input
+    cannot = gettext_lazy(
+        "{name} failed on gradients of this text. Change the text or pick another model.", name=loaded.id.name
+    )
+    with as_user_error(cannot, way_out=None):
+        given = tensors(loaded, ends[1])
+        none, all_ = (_vectors(loaded.model, tensors(loaded, end)["input_ids"]) for end in ends)
+        first, last = (torch.lerp(none, all_, (question.part + end) / question.parts) for end in (0, 1))
+        values, delta, told = _attribute(loaded.model, given, first, last, at, explained.token, question.steps)
+    kept = values.sum(-1)[0].float().numpy().astype(np.float32)
+    kept.setflags(write=False)
+    return GradientResult(blanked.row, kept, told[0], told[1], delta)
+
+
+def _vectors(model: Any, ids: Tensor) -> Tensor:
+    """Return the word embeddings of a text, (text, token, channel), before positions are added."""
+    with torch.no_grad():
+        vectors: Tensor = model.get_input_embeddings()(ids)
+    return vectors.clone()
+
+
+def _attribute(  # noqa: PLR0913  # all that the integral depends on
+    model: Any, given: dict[str, Tensor], first: Tensor, last: Tensor, at: int, piece: int, steps: int
+) -> tuple[Tensor, float, list[float]]:
+    """Return captum's attributions (text, token, channel), its delta, and log-probabilities at both ends."""
+    from captum.attr import IntegratedGradients
+
+    def target_log_probability(vectors: Tensor) -> Tensor:
+        return _log_probability(model, given, vectors, at, piece)
+
+    method = IntegratedGradients(target_log_probability, multiply_by_inputs=True)
+    size = max(1, BATCH_TOKENS // (2 * last.shape[1]))  # the gradients keep the activations of every layer
+    values, delta = method.attribute(
+        last,
+        baselines=first,
+        n_steps=steps,
+        method="gausslegendre",
+        internal_batch_size=size,
+        return_convergence_delta=True,
+    )
+    with torch.no_grad():
+        ends = target_log_probability(torch.cat([first, last])).tolist()
+    return values.detach(), float(delta.sum()), ends
+
+
+def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
+    """Return the token's log-probability in the blank, (text,), for embeddings (text, token, channel)."""
+
+    with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
+        many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}
+        logits: Tensor = model(**many).logits[:, at].float()
+    return logits.log_softmax(-1)[:, piece]

@@ -277,7 +277,7 @@ class Build:
 class Anatomy(InspectRequest[Build]):
     """A request for the architecture of a model."""
 
-    ANSWERED_BY: ClassVar[str] = "anatomy"
+    ANSWERED_BY: ClassVar[str] = "anatomy.answer"
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class CostRequest(InspectRequest[MeasuredCost]):
     Answers are cached, so increase ``again`` to measure once more.
     """
 
-    ANSWERED_BY: ClassVar[str] = "pass_cost"
+    ANSWERED_BY: ClassVar[str] = "anatomy.measure_cost"
 
     tokens: int = 16
     again: int = 0
@@ -333,7 +333,7 @@ class Dropout(BlankRequest[DropoutResult]):
     attention weights, and the outputs of attention and feed-forward sublayers.
     """
 
-    ANSWERED_BY: ClassVar[str] = "dropout"
+    ANSWERED_BY: ClassVar[str] = "anatomy.apply_dropout"
 
     share: int = 10
     passes: int = 8

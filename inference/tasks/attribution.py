@@ -34,7 +34,7 @@ class FocusRequest(InspectRequest[WordScores]):
     UserError is raised for texts of more than MOST_TOKENS tokens and for encoder-decoders.
     """
 
-    ANSWERED_BY: ClassVar[str] = "word_influence"
+    ANSWERED_BY: ClassVar[str] = "word_influence.answer"
 
     text: str = ""
     pair: str | None = None
@@ -116,7 +116,7 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
     arXiv:1612.08220). ``token`` -1 is the most probable token.
     """
 
-    ANSWERED_BY: ClassVar[str] = "occlusion"
+    ANSWERED_BY: ClassVar[str] = "masked_words.occlude"
 
     blank: int = 0
     token: int = -1
@@ -144,7 +144,7 @@ class Gradients(BlankRequest[GradientResult]):
     (Gauss-Legendre).
     """
 
-    ANSWERED_BY: ClassVar[str] = "integrated_gradients"
+    ANSWERED_BY: ClassVar[str] = "word_influence.integrate_gradients"
 
     blank: int = 0
     token: int = -1

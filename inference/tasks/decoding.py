@@ -76,7 +76,7 @@ class NextStep(Decoding[DecodingStep]):
     exactly. ``seed`` and the number of written tokens decide the draw.
     """
 
-    ANSWERED_BY: ClassVar[str] = "decoding"
+    ANSWERED_BY: ClassVar[str] = "decoding.answer"
 
     top: int = 12
     temperature: int = 100
@@ -145,7 +145,7 @@ class NextBeams(Decoding[BeamStep]):
     number of beams, two or more.
     """
 
-    ANSWERED_BY: ClassVar[str] = "beams"
+    ANSWERED_BY: ClassVar[str] = "decoding.step_beams"
     HEAD: ClassVar[str] = WRITES
 
     width: int = 4
@@ -173,7 +173,7 @@ class ForcedTarget(PredictRequest[ForcedSteps]):
     An end token counts like any other token. Edits of steps that the translation does not have are ignored.
     """
 
-    ANSWERED_BY: ClassVar[str] = "teacher_forcing"
+    ANSWERED_BY: ClassVar[str] = "decoding.force_target"
     HEAD: ClassVar[str] = WRITES
 
     text: str = ""

@@ -34,7 +34,7 @@ class Effect:
 class VectorEffects(InspectRequest[Effect]):
     """A request for the sentence vector, the mean of the last layer's vectors, under each set of edits."""
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
     text: str = ""
     pair: str | None = None
@@ -47,7 +47,7 @@ class VectorEffects(InspectRequest[Effect]):
 class BlankEffects(BlankRequest[Effect]):
     """A request for the probabilities of ``words``, each a single token, in blank number ``blank``."""
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
     words: tuple[str, ...] = ()
     blank: int = 0
@@ -59,7 +59,7 @@ class BlankEffects(BlankRequest[Effect]):
 class FollowsEffects(PredictRequest[Effect]):
     """A request for the probabilities that the second text follows the first or not."""
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = NEXT_SENTENCE
 
     text: str = ""
@@ -73,7 +73,7 @@ class FollowsEffects(PredictRequest[Effect]):
 class NextTokenEffects(PredictRequest[Effect]):
     """A request for the probabilities of ``words``, by their first tokens, after the text."""
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = CAUSAL
 
     text: str = ""
@@ -90,7 +90,7 @@ class WrittenEffects(PredictRequest[Effect]):
     ``written`` is as in NextTarget.
     """
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = WRITES
 
     text: str = ""
@@ -108,7 +108,7 @@ class LabelEffects(LabelRequest[Effect]):
     The labels are those of the text, or of the word that token ``at`` carries the tag of.
     """
 
-    ANSWERED_BY: ClassVar[str] = "edit_effects"
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
     edits: Sets = ((),)
     other: LabelEffects | None = None  # the same request for the donor text of the patches

@@ -43,7 +43,7 @@ class InductionHeads(PredictRequest[InductionScores]):
     mean over requests of different seeds is a mean over all their texts.
     """
 
-    ANSWERED_BY: ClassVar[str] = "induction"
+    ANSWERED_BY: ClassVar[str] = "heads.answer"
     HEAD: ClassVar[str] = CAUSAL
 
     length: int = 25
@@ -70,7 +70,7 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
     In an encoder-decoder, the encoder runs. An unreadable text does not stop the others.
     """
 
-    ANSWERED_BY: ClassVar[str] = "link_hits"
+    ANSWERED_BY: ClassVar[str] = "heads.count_link_hits"
 
     items: tuple[AnnotatedText, ...] = ()
 

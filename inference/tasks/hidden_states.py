@@ -34,7 +34,7 @@ class HiddenStates(InspectRequest[States]):
     UserError.
     """
 
-    ANSWERED_BY: ClassVar[str] = "hidden_states"
+    ANSWERED_BY: ClassVar[str] = "hidden_states.answer"
 
     text: str = ""
     pair: str | None = None
@@ -58,7 +58,7 @@ class Pooled(InspectRequest[TextVectors]):
     An unreadable text does not stop the others.
     """
 
-    ANSWERED_BY: ClassVar[str] = "hidden_states"
+    ANSWERED_BY: ClassVar[str] = "hidden_states.answer"
 
     texts: tuple[str, ...] = ()
     mix: str = "last"
@@ -78,7 +78,7 @@ class TokenCounts:
 class TextSizes(InspectRequest[TokenCounts]):
     """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
 
-    ANSWERED_BY: ClassVar[str] = "text_sizes"
+    ANSWERED_BY: ClassVar[str] = "hidden_states.count_tokens"
     HEAD: ClassVar[str] = TOKENIZER
 
     texts: tuple[str, ...] = ()

@@ -71,7 +71,7 @@ def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
 class TextLabel(PredictRequest[LabelAnswer]):
     """A request for the class of a text or of a pair; its single place is the whole text."""
 
-    ANSWERED_BY: ClassVar[str] = "labels"
+    ANSWERED_BY: ClassVar[str] = "labels.answer"
     HEAD: ClassVar[str] = CLASSIFY
 
     text: str = ""
@@ -83,7 +83,7 @@ class TextLabel(PredictRequest[LabelAnswer]):
 class WordTags(PredictRequest[LabelAnswer]):
     """A request for the tag of every word of a text or of a pair, from each word's first token."""
 
-    ANSWERED_BY: ClassVar[str] = "labels"
+    ANSWERED_BY: ClassVar[str] = "labels.answer"
     HEAD: ClassVar[str] = TAG
 
     text: str = ""
@@ -113,7 +113,7 @@ class LabelGradients(LabelRequest[WordScores]):
     ``label`` counts from 0 as the model's outputs do; -1 is the most probable label there.
     """
 
-    ANSWERED_BY: ClassVar[str] = "label_attribution"
+    ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
 
     label: int = -1
 
@@ -126,7 +126,7 @@ class LabelPath(LabelRequest[WordScores]):
     rise of the logit plus ``missed``.
     """
 
-    ANSWERED_BY: ClassVar[str] = "label_attribution"
+    ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
 
     label: int = -1
     steps: int = 32

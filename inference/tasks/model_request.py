@@ -14,9 +14,10 @@ Answer = TypeVar("Answer")
 class ModelRequest(Generic[Answer]):
     """A request to a model.
 
-    It is computed by ``answer(loaded, question)`` in ``inference.runners.<ANSWERED_BY>``. ``model`` and
-    ``revision`` are as in a TraceRequest. ``HEAD`` names the head that the model must have (inference.task_heads),
-    "" for the bare model. Answers are frozen values of NumPy arrays and texts.
+    It is computed by the function ``ANSWERED_BY`` in ``inference.runners``, written as "module.function" and called
+    with the loaded model and the request. ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names the
+    head that the model must have (inference.task_heads), "" for the bare model. Answers are frozen values of NumPy
+    arrays and texts.
     """
 
     ANSWERED_BY: ClassVar[str]

@@ -71,7 +71,7 @@ class PictureEffects(PictureRequest[PictureOutput]):
     The edits are as in inference.tasks.edit_effects.
     """
 
-    ANSWERED_BY: ClassVar[str] = "picture_outputs"
+    ANSWERED_BY: ClassVar[str] = "picture_outputs.answer"
 
     edits: Sets = ((),)
 
@@ -128,7 +128,7 @@ class AttributionOfPatches(PictureRequest[PatchAttribution]):
     most probable class.
     """
 
-    ANSWERED_BY: ClassVar[str] = "patch_attribution"
+    ANSWERED_BY: ClassVar[str] = "picture_outputs.attribute_patches"
 
     text: str | None = None
     label: int = -1

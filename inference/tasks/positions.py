@@ -62,7 +62,7 @@ class Positions:
 class PositionsRequest(InspectRequest[Positions]):
     """A request for the position encodings of a model."""
 
-    ANSWERED_BY: ClassVar[str] = "positions"
+    ANSWERED_BY: ClassVar[str] = "positions.answer"
 
 
 ROUNDING = 1e-3  # of a weight; a larger difference is not due to rounding
@@ -99,7 +99,7 @@ class OrderRequest(InspectRequest[OrderTest]):
     each place.
     """
 
-    ANSWERED_BY: ClassVar[str] = "order_test"
+    ANSWERED_BY: ClassVar[str] = "positions.compare_orders"
 
     text: str = ""
     pair: str | None = None

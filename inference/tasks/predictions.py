@@ -111,7 +111,7 @@ class MaskedWords(BlankRequest[Filled]):
     A word takes the place of the whole hidden word, with all its blanks.
     """
 
-    ANSWERED_BY: ClassVar[str] = "masked_words"
+    ANSWERED_BY: ClassVar[str] = "masked_words.answer"
 
     top: int = 10
     words: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class NextSentenceAnswer:
 class NextSentence(PredictRequest[NextSentenceAnswer]):
     """A request for the probability that ``pair`` follows ``text``; ``cut`` limits the tokens of both."""
 
-    ANSWERED_BY: ClassVar[str] = "next_sentence"
+    ANSWERED_BY: ClassVar[str] = "masked_words.judge_next_sentence"
     HEAD: ClassVar[str] = NEXT_SENTENCE
 
     text: str = ""
@@ -178,7 +178,7 @@ class Corruption(PredictRequest[CorruptedText]):
     each is drawn independently (arXiv:1810.04805, section 3.1).
     """
 
-    ANSWERED_BY: ClassVar[str] = "corruption"
+    ANSWERED_BY: ClassVar[str] = "masked_words.corrupt"
     HEAD: ClassVar[str] = MASKED
 
     text: str = ""
@@ -207,7 +207,7 @@ class Lens(BlankRequest[Layers]):
     row is followed.
     """
 
-    ANSWERED_BY: ClassVar[str] = "logit_lens"
+    ANSWERED_BY: ClassVar[str] = "logit_lens.answer"
 
     blank: int = 0
     tokens: tuple[int, ...] = ()
@@ -221,7 +221,7 @@ class NextLens(Decoding[Layers]):
     Tokens are displayed as in a NextCandidate: "␣" begins a word, if the vocabulary marks words.
     """
 
-    ANSWERED_BY: ClassVar[str] = "logit_lens"
+    ANSWERED_BY: ClassVar[str] = "logit_lens.answer"
     HEAD: ClassVar[str] = CAUSAL
 
     tokens: tuple[int, ...] = ()
@@ -248,7 +248,7 @@ class SurprisalRequest(PredictRequest[SurprisalScores]):
     read but not scored. ``stop`` may exceed the number of tokens.
     """
 
-    ANSWERED_BY: ClassVar[str] = "surprisal"
+    ANSWERED_BY: ClassVar[str] = "masked_words.score_tokens"
     HEAD: ClassVar[str] = MASKED
 
     text: str = ""

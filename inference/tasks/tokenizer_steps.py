@@ -72,7 +72,7 @@ class TokenSteps(InspectRequest[Steps]):
     It needs the tokenizer only, not the weights.
     """
 
-    ANSWERED_BY: ClassVar[str] = "tokenizer_steps"
+    ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"
     HEAD: ClassVar[str] = TOKENIZER
 
     text: str = ""
@@ -126,7 +126,7 @@ class WordWalk(InspectRequest[WordSteps]):
     Words that cannot be followed raise UserError.
     """
 
-    ANSWERED_BY: ClassVar[str] = "tokenizer_steps"
+    ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"
     HEAD: ClassVar[str] = TOKENIZER
 
     word: str = ""

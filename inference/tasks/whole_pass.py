@@ -106,7 +106,7 @@ class PassOverview:
 class WholePass(PassRequest[PassOverview]):
     """A request for every stage of a pass, without its numbers; UserError is raised for a long text."""
 
-    ANSWERED_BY: ClassVar[str] = "whole_pass"
+    ANSWERED_BY: ClassVar[str] = "whole_pass.answer"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class StageResults:
 class StageNumbers(PassRequest[StageResults]):
     """A request for the results of the stages with these numbers."""
 
-    ANSWERED_BY: ClassVar[str] = "stage_numbers"
+    ANSWERED_BY: ClassVar[str] = "whole_pass.number_stage"
 
     stages: tuple[int, ...] = ()
 
@@ -172,7 +172,7 @@ class Opened:
 class OneNumber(PassRequest[Opened]):
     """A request for the ``top`` largest terms of the number at ``place`` of a stage's result."""
 
-    ANSWERED_BY: ClassVar[str] = "number_terms"
+    ANSWERED_BY: ClassVar[str] = "whole_pass.open_number"
 
     stage: int = 0
     place: Place = ()
@@ -209,7 +209,7 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
     be identified, or cannot be reproduced from its weights.
     """
 
-    ANSWERED_BY: ClassVar[str] = "layer"
+    ANSWERED_BY: ClassVar[str] = "layer.answer"
 
     text: str = ""
     pair: str | None = None
@@ -252,7 +252,7 @@ class ChangeRequest(PassRequest[ChangeResult]):
     inference.tasks.edit_effects, and no stage is changed. ``at`` is the row of the output that is reported.
     """
 
-    ANSWERED_BY: ClassVar[str] = "changed_pass"
+    ANSWERED_BY: ClassVar[str] = "changed_pass.answer"
 
     stage: int = 0
     row: int | None = None

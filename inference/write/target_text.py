@@ -16,7 +16,7 @@ from inference.pictures.image_processing import PICTURES
 from inference.record.batching import Sample
 from inference.request import TraceRequest
 from inference.text.encoding import Encoding, shift
-from inference.text.next_token_text import extend_reading, text_read
+from inference.text.tokenizer import extend_reading, text_read
 from inference.write.decoding import end_tokens, start_token
 
 MOST_WRITTEN = 200  # the most tokens that a model generates

@@ -37,23 +37,23 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/agreement")
-    text = said(page, "the vector of “it” changes most")
+    text = said(page, "changes the vector of “it” most")
     view = View(backend.trace(TraceRequest(text=TEXT)), words=True)
     focus = [cell.text for cell in view.keys].index("it")
     cells = [cell for at, cell in enumerate(view.keys) if at != focus and not (cell.special or is_punctuation(cell))]
     runs = tuple(cell.pieces for cell in cells)
     effect = backend.inspect(WithoutWords(text=TEXT, focus=view.keys[focus].pieces, words=runs)).values
     best = int(effect.argmax())
-    assert text.startswith(f"Without “{cells[best].text}”")
+    assert f"ablating “{cells[best].text}”" in text
     assert f"(1 − cosine = {effect[best]:.2f})" in text
     maps = mean_maps(view.trace)
     row = maps[-1][view.keys[focus].pieces[0]]
     attention = np.array([row[slice(*run)].sum() for run in runs])
     rolled = f"differ by {mean_row_distance(rollout(with_residual(maps))):.2f}"
-    assert rolled in said(page, "Rollout's rows")
+    assert rolled in said(page, "Rollout rows")
     rows = downloaded(page)
     assert [row["word"] for row in rows] == [cell.text for cell in cells]
-    np.testing.assert_allclose([float(row["Left out"]) for row in rows], np.maximum(effect, 0), atol=1e-5)
+    np.testing.assert_allclose([float(row["Ablated"]) for row in rows], np.maximum(effect, 0), atol=1e-5)
     np.testing.assert_allclose([float(row["Attention"]) for row in rows], attention, atol=1e-5)
     by_share = [float(row["Attention, share of the row"]) for row in rows]
     np.testing.assert_allclose(by_share, shares(attention), atol=1e-5)
@@ -62,7 +62,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     page.get_by_role("button", name=re.compile("^tired")).first.click()
     said(page, "the vector of “tired”")
     expect(page).to_have_url(re.compile("focus="))
-    click(page.get_by_text("Count the word itself"))
+    click(page.get_by_text("Include word itself"))
     said(page, "Of 12 words")
     page.reload()
     said(page, "Of 12 words")

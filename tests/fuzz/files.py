@@ -36,7 +36,7 @@ from ui.pages.vectors.sentence_files import column, lines, parse_table
 from ui.paths import ASSETS
 from viz.export import links_csv, weights_csv, weights_json
 from viz.static.head import picture as still
-from viz.static.svg import svg
+from viz.static.shapes import svg
 
 TABLE = b'text,source,target,distractor\n"The cup fell on the table, and it broke.",it,cup,table\n'
 GAP = (

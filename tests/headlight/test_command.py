@@ -21,7 +21,7 @@ from attention.trace import without_attention
 from attention.view import View
 from headlight import app_process, command, notebook
 from headlight.command import CommandError, head_of, main, text_of
-from headlight.notebook import Shown
+from headlight.notebook import FORMATS, Shown
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.listing import EXTRA_CARDS
 from inference.files import embedded
@@ -84,7 +84,7 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["cat.gif"], "cat.gif ends in none of .html, .svg, .png, .csv, .json; say which is meant: --format."),
+        (["cat.gif"], f"cat.gif ends in none of {', '.join(f'.{name}' for name in FORMATS)}; say which"),
         (["no/cat.svg"], "no/cat.svg cannot be written. Give a file in a folder that exists and may be written to."),
         (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer 3 --head 1, or --head 3-1."),
         (["cat.svg", "--layer", "9", "--head", "0"], "There is no layer 9: this model's are 0 to 1."),

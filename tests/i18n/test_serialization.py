@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from i18n import LazyMessage, gettext_lazy, ngettext_lazy, serialization, translate, use_language
+from i18n import LazyMessage, gettext_lazy, lazy, ngettext_lazy, translate, use_language
 from tests.support.cases import loop_over
 
 SAID = [
@@ -23,8 +23,8 @@ SAID = [
 
 @pytest.mark.parametrize("said", SAID)
 def test_it_is_read_as_it_was_written(said: str) -> None:
-    made_of = json.loads(json.dumps(serialization.message_parts(said)))
-    again = serialization.restore_message(str(said), made_of)
+    made_of = json.loads(json.dumps(lazy.message_parts(said)))
+    again = lazy.restore_message(str(said), made_of)
     assert again == said
     assert isinstance(again, LazyMessage) == isinstance(said, LazyMessage)
     with use_language("zh"):
@@ -49,5 +49,5 @@ def test_it_is_read_as_it_was_written(said: str) -> None:
     ],
 )
 def test_what_it_is_not_made_of_is_left(made_of: Any) -> None:
-    again = serialization.restore_message("Said.", made_of)
+    again = lazy.restore_message("Said.", made_of)
     assert (again, type(again)) == ("Said.", str)

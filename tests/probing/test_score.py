@@ -11,7 +11,7 @@ import pytest
 
 from attention.annotations import Link
 from inference import LocalBackend, TraceRequest, UserError
-from inference.runners import blanks, link_hits
+from inference.runners import blanks, heads
 from inference.settings import Settings
 from inference.tasks.heads import LinksQuestion, RandomLinksQuestion
 from probing import formats
@@ -104,7 +104,7 @@ def test_equal_texts_are_read_once(backend: LocalBackend, monkeypatch: pytest.Mo
         read.append(text)
         return blanks.read(loaded, text)
 
-    monkeypatch.setattr(link_hits, "read", noting)
+    monkeypatch.setattr(heads, "read", noting)
     broken = " ".join(["cat"] * 60)  # The text exceeds the tiny model's limit of 40 tokens.
     repeated = formats.parse(tree([*SENTENCES, broken, *SENTENCES[1:], broken]), "conllu")
     state = final(backend, ScoringRun(repeated, "./bert"))

@@ -11,9 +11,8 @@ from plotly.offline import get_plotlyjs
 
 from tests.support.gallery import FIGURES, SHEETS
 from viz.components.matrices.matrices import payload
-from viz.components.script import script, stylesheet
+from viz.components.script import escape_json, inline, script, stylesheet
 from viz.figures.theme import DARK, LIGHT
-from viz.inline import escape_json, inline
 
 STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 16px; background: #888; }

@@ -12,7 +12,7 @@ from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 from inference import EMBEDDED
 from tests.support.atrest import PATIENCE, rest
 from tests.support.savedfiles import text_of
-from ui.state.navigation import BY_VIEW, title_of, view_fields
+from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
 
 T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")
@@ -39,7 +39,8 @@ def address_of(view: str) -> str:
 def go_to(page: Page, view: str) -> None:
     """Open a view of the app by the navigation and the tabs of its page."""
     there = BY_VIEW[view]
-    page.get_by_test_id("stSidebar").get_by_role("link", name=there.title, exact=True).click()
+    place = page.locator(".st-key-top_bar") if there in HIDDEN else page.get_by_test_id("stSidebar")
+    place.get_by_role("link", name=there.title, exact=True).click()
     if view_fields(view):
         page.get_by_role("radio", name=title_of(view), exact=True).click()
 

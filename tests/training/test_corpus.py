@@ -13,8 +13,8 @@ from tokenizers import Tokenizer
 from inference.errors import UserError
 from tests.support.trainingtexts import Setting, library, setting, write_library, write_start  # noqa: F401  (fixture)
 from training import config, corpus
+from training.bert import held_out_text, prepare, training_text
 from training.corpus import documents, held_out, sentences
-from training.prepare import held_out_text, prepare, training_text
 
 
 @pytest.fixture

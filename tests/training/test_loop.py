@@ -17,8 +17,8 @@ from tests.support.pausing import stopping
 from tests.support.trainingtexts import Setting, setting  # noqa: F401  (fixture)
 from training import bert, config, corpus, curves, loop
 from training.__main__ import main
+from training.bert import training_text
 from training.loop import RunBudget
-from training.prepare import training_text
 
 
 def state(file: Path) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from tests.support.translationtexts import setting as pair_setting  # noqa: F401
 from tests.training.test_loop import equal, state
 from training import bert, config, curves
 from training.__main__ import main
+from training.bert import held_out_text, training_text
 from training.loop import RunBudget
-from training.prepare import held_out_text, training_text
 from training.translation import config as translation
 from training.translation import run
 

@@ -26,10 +26,10 @@ from tests.support.savedfiles import parts
 from tests.support.traces import HEADS, LAYERS, hybrid_trace, record, sentence_trace, translation_trace
 from viz import export
 from viz.components.explore.content import payload as payload_of
+from viz.components.script import escape_json, inline
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, strongest_links, weights_csv, weights_json
-from viz.inline import escape_json, inline
 
 HOSTILE = "</script><script>window.pwned=1</script>"
 PIECES = ("[CLS]", "=1+1", "a,b", 'say "x"', HOSTILE, "-", "line\nbreak", "[SEP]")

@@ -19,7 +19,6 @@ from inference.settings import Settings as Machine
 from probing import fine_tuning_changes
 from training.finetune.data import LabeledTask, task
 from training.finetune.settings import FinetuneSettings
-from training.jobs import budget
 from training.jobs import job as jobs
 from training.jobs.job import Phase, Training
 
@@ -110,7 +109,7 @@ def _task(job: Training, folder: Path) -> LabeledTask:
     """Load the labelled texts of a job: a ready-made data set, or the visitor's own rows."""
     if job.data:
         return replace(task(job.kind, job.data, None, None, job.settings.seed), called=job.slug)
-    return LabeledTask(budget.read(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
+    return LabeledTask(jobs.read_rows(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
 
 
 def _lower_priority() -> None:

@@ -1,26 +1,29 @@
-"""A visitor's fine-tuning job: its request, its status files, and the zip file of its model."""
+"""A visitor's fine-tuning job: its request, rows, limits and status files, and the zip file of its model."""
 
 from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
 import re
 import secrets
+import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
-from i18n import gettext_lazy, serialization
+from i18n import gettext_lazy, lazy
 from inference.errors import UserError
-from inference.files import sources
+from inference.files import checkpoint, sources
 from inference.files.checkpoint import WEIGHTS
-from inference.settings import cores
-from probing.labelled.labeled_texts import Kind
+from inference.settings import Settings, cores
+from probing.labelled.files import MOST_ROWS
+from probing.labelled.labeled_texts import Kind, LabeledDataset, LabeledText, TaggedText
 from training.finetune.settings import CHARACTERS, FinetuneSettings
 
 __all__ = [
@@ -187,7 +190,7 @@ def status(folder: Path) -> Status:
         with (folder / STATUS).open("rb") as stream:
             raw = json.loads(stream.read(sources.MOST_BYTES))
         found = Status(**_parse_fields(Status, raw))
-        return replace(found, said=serialization.restore_message(found.said, raw.get("of")))
+        return replace(found, said=lazy.restore_message(found.said, raw.get("of")))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return Status("stopped")
 
@@ -199,7 +202,7 @@ def update_status(folder: Path, state: State, **changes: Any) -> None:
 
 def set_status(folder: Path, found: Status) -> None:
     """Write a status into a job's folder."""
-    replace_file(folder / STATUS, json.dumps({**asdict(found), "of": serialization.message_parts(found.said)}) + "\n")
+    replace_file(folder / STATUS, json.dumps({**asdict(found), "of": lazy.message_parts(found.said)}) + "\n")
 
 
 def replace_file(file: Path, text: str) -> None:
@@ -267,3 +270,116 @@ class _Sink(io.RawIOBase):
         """Return the bytes written since the last call, and empty the buffer."""
         taken, self._held = bytes(self._held), bytearray()
         return taken
+
+
+SAVED = 2  # bytes per parameter of a saved model
+# Bytes per parameter during training: the checkpoint with AdamW's moments, the best weights, and the saved model.
+WHILE_LEARNING = 12 + 4 + SAVED
+BESIDE = 5_000_000  # bytes of a tokenizer, the rows and the predictions
+MOST_KEPT = 200  # kept jobs, regardless of their size
+FROM_NOTHING = 1_000_000  # approximate parameters of a small character model
+
+
+def folder_size(folder: Path) -> int:
+    """Return the size of a folder's files in bytes, ignoring files that disappear meanwhile."""
+    found = 0
+    for file in folder.rglob("*"):
+        try:
+            found += file.lstat().st_size if not file.is_dir() else 0
+        except OSError:
+            continue
+    return found
+
+
+def count_parameters(model: str, revision: str | None, settings: Settings) -> int:
+    """Return the number of parameters of a local model; raise UserError if it is not on this machine."""
+    if model == CHARACTERS:
+        return FROM_NOTHING
+    source = sources.find(model, revision, settings)
+    return checkpoint.inspect(source.folder, source.name).parameters
+
+
+def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
+    """Return the jobs to delete, oldest first, so that a new model fits into ``budget`` bytes.
+
+    ``coming`` is its number of parameters. Jobs that wait or run, and models that they start from, are never
+    deleted.
+    """
+    found = sorted(looks, key=lambda look: look.job.begun)
+    busy = [look for look in found if look.state in ("waiting", "running")]
+    kept = {look.job.id for look in busy} | {look.job.model.rpartition("/")[2] for look in busy}
+    sizes = {look.job.id: folder_size(look.folder) for look in found}
+    over = sum(sizes.values()) + SAVED * coming + BESIDE - budget
+    gone: list[JobStatus] = []
+    for look in found:
+        if over <= 0 and len(found) - len(gone) <= MOST_KEPT:
+            break
+        if look.job.id not in kept:
+            gone.append(look)
+            over -= sizes[look.job.id]
+    return tuple(gone)
+
+
+def check_room(place: Path, coming: int) -> None:
+    """Raise UserError if the disk is too full to fine-tune a model of ``coming`` parameters."""
+    needed = WHILE_LEARNING * coming + BESIDE
+    free = shutil.disk_usage(place).free
+    if free < needed:
+        raise UserError(
+            gettext_lazy(
+                "Teaching it takes {needed:,.0f} MB of the disk; {free:,.0f} MB are free.",
+                needed=needed / 1e6,
+                free=free / 1e6,
+            )
+        )
+
+
+PARTS = ("train", "dev", "test")
+BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it, and bring them again.")
+
+
+def write_rows(labels: LabeledDataset, file: Path) -> None:
+    """Write labelled texts to a file; raise UserError if there are more rows than a training reads."""
+    many = sum(len(getattr(labels, part)) for part in PARTS)
+    if many > MOST_ROWS:
+        raise UserError(
+            gettext_lazy(
+                "There are {many:,} rows; at most {most:,} are learned from. Bring a part of them.",
+                many=many,
+                most=MOST_ROWS,
+            )
+        )
+    with lzma.open(file, "wt", preset=1, encoding="utf-8", newline="\n") as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in _lines(labels))
+
+
+def read_rows(file: Path) -> LabeledDataset:
+    """Read labelled texts from a file; raise UserError if it is malformed."""
+    try:
+        with lzma.open(file, "rt", encoding="utf-8", newline="\n") as stream:
+            head = json.loads(stream.readline())
+            make = {"classify": _parse_labeled, "tag": _parse_tagged}[head["kind"]]
+            if sum(head["rows"]) > MOST_ROWS:
+                raise ValueError("too many rows")
+            parts: Any = [[make(json.loads(stream.readline())) for _ in range(many)] for many in head["rows"]]
+        return LabeledDataset(head["kind"], tuple(map(str, head["labels"])), *parts)
+    except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError, lzma.LZMAError) as error:
+        raise UserError(BROKEN) from error
+
+
+def _lines(labels: LabeledDataset) -> Iterator[Any]:
+    rows = [getattr(labels, part) for part in PARTS]
+    yield {"kind": labels.kind, "labels": labels.labels, "rows": [len(part) for part in rows]}
+    for part in rows:
+        for row in part:
+            yield [row.text, row.label] if isinstance(row, LabeledText) else [row.text, row.words, row.tags]
+
+
+def _parse_labeled(line: Any) -> LabeledText:
+    text, label = line
+    return LabeledText(str(text), str(label))
+
+
+def _parse_tagged(line: Any) -> TaggedText:
+    text, words, tags = line
+    return TaggedText(str(text), tuple((int(start), int(end)) for start, end in words), tuple(map(str, tags)))

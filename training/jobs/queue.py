@@ -22,8 +22,6 @@ from inference.errors import UserError
 from inference.files import sources
 from inference.settings import Settings as Machine
 from probing.labelled.labeled_texts import LabeledDataset
-from training.jobs import budget
-from training.jobs import budget as budgets
 from training.jobs import job as jobs
 from training.jobs.job import LOG, TWIN, JobStatus, State, Status, Training
 
@@ -161,13 +159,13 @@ class TrainingQueue:
         Raise UserError if the queue is full, the disk is too full, or nothing can be written.
         """
         self._turn(job.owner)  # raise before anything is written
-        numbers = budgets.numbers(job.model, job.revision, self.machine)
+        numbers = jobs.count_parameters(job.model, job.revision, self.machine)
         made = self.place / f".new-{secrets.token_hex(8)}"
         try:
             made.mkdir(parents=True)
-            budgets.check_room(self.place, numbers)
+            jobs.check_room(self.place, numbers)
             if labels is not None:
-                budget.write(labels, made / jobs.ROWS)
+                jobs.write_rows(labels, made / jobs.ROWS)
             jobs.write(job, made)
             with self._lock:
                 jobs.set_status(made, Status("waiting", turn=self._turn(job.owner), since=time.time()))
@@ -227,11 +225,11 @@ class TrainingQueue:
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
         """Return the jobs, of all visitors, that a training of this model would delete; may raise UserError."""
-        return budgets.pushed_out(self._looks(), self.budget, budgets.numbers(model, revision, self.machine))
+        return jobs.pushed_out(self._looks(), self.budget, jobs.count_parameters(model, revision, self.machine))
 
     def size(self, job_id: str) -> int:
         """Return the disk use of a job in bytes; raise UserError if the job does not exist."""
-        return budgets.size(self._folder(job_id))
+        return jobs.folder_size(self._folder(job_id))
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until no job runs or waits here; return False if that takes longer than ``seconds``."""
@@ -341,8 +339,8 @@ class TrainingQueue:
     def _run(self, folder: Path) -> tuple[State, str]:
         """Make room on the disk, run the job's process, and return its final state and error message."""
         job = jobs.read(folder)
-        numbers = budgets.numbers(job.model, job.revision, self.machine)
-        for look in budgets.pushed_out(self._looks(), self.budget, numbers):
+        numbers = jobs.count_parameters(job.model, job.revision, self.machine)
+        for look in jobs.pushed_out(self._looks(), self.budget, numbers):
             self.remove(look.job.id)
         with self._lock:
             if self._called_off:

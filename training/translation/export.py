@@ -20,8 +20,15 @@ from training.loop import RunProgress, precision
 from training.translation import data
 from training.translation.config import TranslationConfig
 from training.translation.data import HeldOut, Pair, TranslationBatches, load_tokenizer, pairs, split
-from training.translation.evaluate import alignment, sacrebleu, score_translations, teacher_forcing_scores, translate
-from training.translation.model import BEAMS, build
+from training.translation.evaluate import (
+    BEAMS,
+    alignment,
+    build,
+    sacrebleu,
+    score_translations,
+    teacher_forcing_scores,
+    translate,
+)
 from training.translation.run import own_tokenizer, read_batches, sample_held_out
 
 

@@ -29,13 +29,15 @@ from training.translation.data import (
 )
 from training.translation.evaluate import (
     alignment,
+    build,
     encode_sentences,
+    loss,
+    read,
     sacrebleu,
     score_translations,
     teacher_forcing_scores,
     translate,
 )
-from training.translation.model import build, loss, read
 
 EXAMPLE = "I am very tired today, but I will help you."
 

@@ -33,6 +33,7 @@ def pick_language() -> None:
         available_languages(),
         key=LANGUAGES_KEY,
         format_func=own_name,
+        label_visibility="collapsed",
         on_change=lambda: change_language(st.session_state[LANGUAGES_KEY]),
         help=_("Also by link: `?lang=zh` at the end of the address."),
     )

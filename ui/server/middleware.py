@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv6Address, ip_address
@@ -24,19 +22,6 @@ from viz.components.base_path import BASE
 NAME = "headlight_visitor"
 VALUE = re.compile(r"[A-Za-z0-9_-]{22}")
 DAYS = 30
-MOST = 10_000  # Maximum number of new cookies kept in memory.
-
-_NEW: OrderedDict[str, None] = OrderedDict()  # Cookies that this process has issued and that `is_new` has not seen.
-_LOCK = threading.Lock()
-
-
-def is_new(cookie: str) -> bool:
-    """Return True on the first call for a cookie of this process, and always for an invalid cookie.
-
-    A valid cookie from before a restart of the server is not new.
-    """
-    with _LOCK:
-        return VALUE.fullmatch(str(cookie)) is None or _NEW.pop(cookie, "known") is None
 
 
 class VisitorCookie:
@@ -68,17 +53,7 @@ def cookie_of(headers: Headers) -> str:
     except CookieError:
         cookies.clear()
     value = cookies[NAME].value if NAME in cookies else ""
-    return value if VALUE.fullmatch(value) else _new_cookie()
-
-
-def _new_cookie() -> str:
-    """Return a new cookie and remember it as new; drop the oldest beyond MOST."""
-    value = secrets.token_urlsafe(16)
-    with _LOCK:
-        _NEW[value] = None
-        while len(_NEW) > MOST:
-            _NEW.popitem(last=False)
-    return value
+    return value if VALUE.fullmatch(value) else secrets.token_urlsafe(16)
 
 
 def _cookie_header(value: str, secure: bool) -> str:

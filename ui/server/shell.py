@@ -5,19 +5,19 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from i18n import _, set_language_source, translate
+from i18n import set_language_source, translate
 from ui.classroom import attend, follow
-from ui.input.sidebar import pick_language, sidebar
+from ui.input.sidebar import sidebar
 from ui.paths import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
-from ui.show.views import browser_title, link_to_view
+from ui.show.top_bar import draw_top_bar
+from ui.show.views import browser_title
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, GROUPS, HIDDEN, AppPage, view_at
 from ui.state.session import begin, get_view_state
 from viz.components.idle_tracker import idle_tracker
-from viz.components.projector import projector
 from viz.components.theme_change import theme_change
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
@@ -54,9 +54,7 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
     with st.sidebar:
         if view not in ALONE:
             sidebar(choice)
-        link_to_view("classroom", _("Class"), icon=":material/groups:")
-        pick_language()
-        projector.mount()
+    draw_top_bar()
     attend(seen)
     tour.bar(view)
     page.run()

@@ -1,9 +1,8 @@
 """The tour for first-time visitors: a bar above the page that leads through the tour's stops.
 
-The tour is offered on a first visit without a link. A visitor who leaves it can resume it in the bar or on the
-page Lessons. Its stops are the steps of a lesson (assets/lessons/tour.toml). The visitor's own model and text are
-saved while a stop shows others, and restored on all other pages, at the last stop, at the end of the tour and
-after a reload.
+A button above every page starts it. A visitor who leaves it can resume it on the page Lessons. Its stops are the steps
+of a lesson (assets/lessons/tour.toml). The visitor's own model and text are saved while a stop shows others, and
+restored on all other pages, at the last stop, at the end of the tour and after a reload.
 """
 
 from __future__ import annotations
@@ -14,26 +13,38 @@ from typing import Any
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from i18n import active_language as spoken
 from lessons.library import tour
 from lessons.schema import LessonStep
 from ui.run.notices import show_notice
-from ui.server.middleware import NAME, VALUE, is_new
+from ui.server.middleware import NAME, VALUE
 from ui.show.views import go_to_view
-from ui.state import language
 from ui.state.navigation import view_named
 from ui.state.session import VIEW, get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse
 
 STOP = "tour_stop"  # Session key of the stop's index; missing outside the tour.
 LEFT = "tour_left"  # Session key of the stop at which the visitor left.
-OFFER = "tour_offer"  # Session key of a flag: the tour is offered.
-FIRST = "explore"  # View that offers the tour.
+RESUMED = "tour_resumed"  # Session key of a flag: the search for a tour that a reload interrupted is done.
+FIRST = "explore"  # View of a stop without a view of its own.
 OWN = "tour_own"  # Session key of the visitor's choice while a stop shows the tour's.
 START = "tour_start"  # Session key of the stop at which the visitor entered, and the view and choice before it.
 BEFORE = "tour_before"  # Session key of the visitor's choice in the last run that showed it.
 MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # Maximum number of saved choices, and of characters in each.
+
+# CSS selectors of the elements that the stops are about, by view, and the style of their outline. The microscope
+# outlines its grid of heads by the variable (viz/components/explore/explore.css).
+POINTED = {
+    "explore": ".st-key-explore",
+    "compare": ".st-key-compare_grid",
+    "step_by_step": ".st-key-steps_incoming",
+    "masked_words": ".st-key-masked_bars",
+    "translate": ".st-key-translate_matrix",
+    "lessons": ".st-key-begin_it_and_animal",
+}
+BUTTON = gettext_lazy("2-minute tour")
+OUTLINE = "--headlight-tour: 3px solid #a63d00; outline: 3px solid #a63d00; outline-offset: 4px; border-radius: 6px;"
 
 _KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # (stop, visitor's choice) by cookie
 _LOCK = threading.Lock()
@@ -54,19 +65,23 @@ def keep_own_choice(view: str) -> None:
         state[BEFORE] = get_view_state()
 
 
+def draw_button() -> None:
+    """Draw the button that starts the tour, unless the visitor is on the tour."""
+    if STOP not in st.session_state and st.button(
+        translate(BUTTON), type="tertiary", icon=":material/tour:", help=_("Six stops; you can leave at any time.")
+    ):
+        go_to_stop(0)
+
+
 def bar(view: str) -> None:
-    """Draw the tour's bar above a view if the visitor is on the tour or the tour is offered."""
-    if STOP in st.session_state:
-        with st.container(key="tour", horizontal=True, vertical_alignment="center"):
-            _stop(view, st.session_state[STOP])
-    elif _offers(view):
-        with st.container(key="tour", horizontal=True, vertical_alignment="center"):
-            st.markdown(_("**New here?** Six stops show what this app can do, in five minutes."), width="content")
-            if st.button(
-                _("Take the tour"), type="tertiary", icon=":material/tour:", help=_("You can leave at any time")
-            ):
-                go_to_stop(0)
-            st.button(_("No, thanks"), type="tertiary", on_click=_decline, help=_("It stays on the page Lessons"))
+    """Draw the bar of the tour above a view, and outline the element that the stop is about."""
+    if STOP not in st.session_state:
+        return
+    at = st.session_state[STOP]
+    with st.container(key="tour", horizontal=True, vertical_alignment="center"):
+        _stop(view, at)
+    if view == _view_of(tour().steps[at]) and view in POINTED:
+        st.html(f"<style>{POINTED[view]} {{ {OUTLINE} }}</style>")
 
 
 def go_to_stop(stop: int) -> None:
@@ -76,7 +91,7 @@ def go_to_stop(stop: int) -> None:
     state[OWN] = _own_choice()
     if STOP not in state:
         state[START] = stop, state[VIEW], state[OWN]
-    state[STOP], state[OFFER] = stop, False
+    state[STOP] = stop
     if _query(stop):
         _remember_choice(stop, state[OWN])
     else:
@@ -125,28 +140,13 @@ def _stop(view: str, at: int) -> None:
         _("End the tour") if last else _("Skip the rest"),
         type="tertiary",
         on_click=leave,
-        help=_("You can take it again, or go on with it, from the page Lessons"),
+        help=_("You can resume it on the page Lessons."),
     )
 
 
 def _view_of(step: LessonStep) -> str:
     """Return the view of a stop; the first view for a stop without a view of its own."""
     return FIRST if step.view is None else view_named(step.view.page) or FIRST
-
-
-def _offers(view: str) -> bool:
-    """Return True if the tour is offered now: on the first view of a first visit without a link."""
-    state = st.session_state
-    if OFFER not in state:
-        came = {name for name in st.query_params if name != language.ADDRESS}
-        state[OFFER] = view == FIRST and not came and is_new(_cookie())
-    elif view != FIRST:
-        state[OFFER] = False
-    return bool(state[OFFER])
-
-
-def _decline() -> None:
-    st.session_state[OFFER] = False
 
 
 def _own_choice() -> ViewState:
@@ -171,12 +171,13 @@ def _restore() -> None:
 def _resume(view: str) -> None:
     """Resume the tour in a new session if the address is that of this visitor's last stop."""
     state = st.session_state
-    if STOP in state or OFFER in state:
+    if state.get(RESUMED):
         return
+    state[RESUMED] = True
     with _LOCK:
         stop, own = _KEPT.get(_cookie(), (-1, get_view_state()))
     if stop >= 0 and view == _view_of(tour().steps[stop]) and _reads_same(get_view_state(), stop):
-        state[STOP], state[OWN], state[OFFER] = stop, own, False
+        state[STOP], state[OWN] = stop, own
 
 
 def _rejoin(view: str) -> None:

@@ -63,7 +63,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "step_by_step",
             gettext_lazy("Attention step by step"),
             "stairs",
-            {"step_by_step": gettext_lazy("Step by step"), "by_hand": gettext_lazy("Toy example")},
+            {"step_by_step": gettext_lazy("One attention weight"), "by_hand": gettext_lazy("Toy example")},
         ),
         AppPage(
             "transformer",

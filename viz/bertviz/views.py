@@ -17,8 +17,8 @@ from attention.trace import PARTS, attention_everywhere
 from attention.view import DisplayToken, View
 from i18n import LazyMessage, _, active_language, gettext_lazy, join_sentences, translate
 from viz.bertviz.vendor import BRIDGE, LIBRARIES, vendor, version
+from viz.components.script import escape_json, inline
 from viz.figures.theme import truncate
-from viz.inline import escape_json, inline
 
 STEPS = 32767
 NAMES = {

@@ -1,4 +1,6 @@
-"""Bundling of a component's JavaScript with its imports, since Streamlit accepts a single script.
+"""Bundling of a component's JavaScript with its imports, and escaping inside HTML documents.
+
+Streamlit accepts a single script.
 
 Only two forms are supported: imports of plain names from a module in the same folder or in a sibling folder, and
 modules without equal top-level names. Browsers reject a script that declares a name twice.
@@ -11,6 +13,7 @@ import posixpath
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from i18n import ENGLISH, _, active_language
 
@@ -81,3 +84,25 @@ def _gather(name: str, found: dict[str, str]) -> None:
     for imported in dict.fromkeys(IMPORT.findall(source)):
         _gather(posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)), found)
     found[name] = own_source(name)
+
+
+def escape_json(data: Any) -> str:
+    """Return ``data`` as JSON for the inside of a script element: ASCII, with "<", ">" and "&" escaped.
+
+    >>> escape_json("</script>")
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def inline(script: str) -> str:
+    """Return JavaScript for the inside of a script element, with "</" and "<!--" escaped.
+
+    The script may contain "</" and "<!--" only in strings, templates, regular expressions and comments; there
+    "\\x3c" means "<".
+
+    >>> inline("a('</script>')")
+    "a('\\\\x3c/script>')"
+    """
+    return script.replace("</", "\\x3c/").replace("<!--", "\\x3c!--")

@@ -16,8 +16,7 @@ from inference.anatomy.numpy_pass import numpy_of
 from inference.anatomy.program import FunctionCall, largest_difference
 from inference.anatomy.stages import is_stage
 from inference.record import capture
-from inference.runners.number_terms import expand_number
-from inference.runners.whole_pass import program, taken_apart
+from inference.runners.whole_pass import expand_number, program, taken_apart
 from inference.tasks.whole_pass import Opened, Origin
 from tests.support.architectures import GROUPED, MAPS_ONLY, RECORDED, Architecture, build, inputs, named
 from tests.support.cases import loop_over

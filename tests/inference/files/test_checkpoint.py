@@ -198,7 +198,7 @@ def test_harmless_folders(folder: Path, spoil: Callable[[Path], None]) -> None:
 def test_a_quantized_model_names_its_original(folder: Path) -> None:
     (folder / "README.md").write_text("---\nbase_model: org/original\n---\n")
     quantized(quant_method="gptq")(folder)
-    with pytest.raises(UserError, match="Open org/original "):
+    with pytest.raises(UserError, match="org/original"):
         inspect(folder, "mine")
 
 

@@ -12,8 +12,8 @@ import pytest
 from headlight.command import main
 from inference.catalogue.listing import local_card
 from inference.errors import UserError
+from inference.files.architecture import code_notes, is_known_tokenizer
 from inference.files.checkpoint import inspect
-from inference.files.program_code import code_notes, is_known_tokenizer
 from inference.files.sources import ModelSource
 from inference.load.loading import load
 from inference.settings import Settings
@@ -86,7 +86,7 @@ def test_an_unknown_class_without_a_tokenizer_file_is_refused(folder: Path) -> N
     assert load(ModelSource("mine", None, folder), Settings()).records
     change(folder / "tokenizer_config.json", **TOKENIZER)
     assert notes(folder) == ()
-    with pytest.raises(UserError, match=r"EvilTokenizer.* tokenizer\.json\. [A-Z]"):
+    with pytest.raises(UserError, match="EvilTokenizer"):
         load(ModelSource("mine", None, folder), Settings())
 
 

@@ -64,7 +64,7 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
     from transformers import AutoConfig, AutoModelForMaskedLM
 
     from inference.files.checkpoint import tensors
-    from inference.load.head_weights import missing_weights
+    from inference.load.loading import missing_weights
 
     folder = save(tmp_path / "models" / "stripped", name)
     config = AutoConfig.from_pretrained(folder)
@@ -81,7 +81,7 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
 def test_half_a_head_is_no_head(tmp_path: Path, settings: Settings, name: str) -> None:
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    from inference.load.head_weights import missing_weights
+    from inference.load.loading import missing_weights
 
     folder = save(tmp_path / "models" / "half", name)
     own = missing_weights(AutoModelForMaskedLM, AutoConfig.from_pretrained(folder), [])

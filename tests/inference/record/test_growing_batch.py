@@ -9,7 +9,7 @@ import torch
 
 from attention.edits import Ablate, MaskEdge, Uniform
 from inference.record import capture
-from inference.record.growing_batch import GROWS
+from inference.record.edit_hooks import GROWS
 from inference.runners.edit_batches import one_pass
 from tests.inference.record.test_edit_hooks import output
 from tests.support.architectures import EVERY_RECORDED, build, inputs

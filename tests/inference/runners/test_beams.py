@@ -14,7 +14,7 @@ from attention.trace import ModelId
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
-from inference.runners.beams import MOST, answer
+from inference.runners.decoding import MOST_BEAMS, step_beams
 from inference.settings import Settings
 from inference.tasks.decoding import Beam, NextBeams, NextTarget
 from inference.text.encoding import Encoding
@@ -63,7 +63,7 @@ def searched(ready: Any, width: int, **more: Any) -> Any:
     beams: tuple[Any, ...] = ()
     finished: tuple[Any, ...] = ()
     while not steps or not steps[-1].done:
-        steps.append(answer(ready, NextBeams(text=TEXT, width=width, beams=beams, finished=finished, **more)))
+        steps.append(step_beams(ready, NextBeams(text=TEXT, width=width, beams=beams, finished=finished, **more)))
         beams, finished = steps[-1].beams, steps[-1].finished
     return steps
 
@@ -170,7 +170,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
     [
         ({"width": 0}, "0 beams were asked for; 2 to 12"),
         ({"width": 1}, "1 beams were asked for; 2 to 12 can be followed. One text alone is written token by token"),
-        ({"width": MOST + 1}, "13 beams were asked for"),
+        ({"width": MOST_BEAMS + 1}, "13 beams were asked for"),
         ({"width": 2, "beams": (Beam((4,)), Beam((5,)), Beam((6,)))}, "3 beams of"),
         ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens came"),
         ({"beams": (Beam((2,)),)}, "nothing is written after its end"),
@@ -181,7 +181,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
 )
 def test_beams_that_no_step_could_have_left_are_refused(question: Any, sentence: str, reader: SafeTokenizer) -> None:
     with pytest.raises(UserError, match=sentence):
-        answer(loaded(build(named("Marian")), reader), NextBeams(text=TEXT, **question))
+        step_beams(loaded(build(named("Marian")), reader), NextBeams(text=TEXT, **question))
 
 
 @pytest.mark.slow

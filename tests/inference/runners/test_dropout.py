@@ -77,7 +77,7 @@ def test_others_read_with_the_model_as_it_was(models: Path) -> None:
 def test_attention_weights_are_dropped_too(backend: LocalBackend, models: Path) -> None:
     """Dropout is applied to the attention weights of eager attention, as well as to vectors."""
     from inference.anatomy.positions import shared_copy
-    from inference.runners.dropout import DropoutMode
+    from inference.runners.anatomy import DropoutMode
 
     loaded = backend.loaded(str(models / "BERT"), None, MaskedWords.HEAD)
     twin = shared_copy(loaded.model)

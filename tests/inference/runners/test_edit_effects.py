@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM, BertConfig, BertForPreTraining
 
 from attention.edits import Ablate, MaskEdge, PatchResidual, Uniform
 from inference import LocalBackend, TraceRequest, UserError
-from inference.runners import edit_batches, edit_effects, single_token_head
+from inference.runners import edit_batches, edit_effects
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, MASKED
 from inference.tasks.edit_effects import (
@@ -197,10 +197,10 @@ def test_a_head_read_at_one_token_says_what_it_says_of_all(backend: LocalBackend
     ids = torch.arange(5, 11)[None]
     with torch.inference_mode():
         every = model(input_ids=ids).logits
-        with single_token_head.reading_one(model, 3):
+        with edit_batches.reading_one(model, 3):
             one = model(input_ids=ids).logits
         again = model(input_ids=ids).logits
-    assert single_token_head.can(model)
+    assert edit_batches.can_read_one(model)
     assert one.shape[1] == 1
     torch.testing.assert_close(one[:, 0], every[:, 3], atol=1e-5, rtol=0)
     assert torch.equal(again, every)

@@ -14,7 +14,7 @@ from attention import roles
 from attention.mask import FloatArray
 from inference import LocalBackend
 from inference.errors import UserError
-from inference.runners import induction as answers
+from inference.runners import heads as answers
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.heads import InductionHeads

@@ -105,7 +105,7 @@ def told(root: Path, name: str, text: str, hidden: list[int]) -> float:
 
 def test_a_model_that_only_adds_gives_the_products() -> None:
     """If the answer is linear in the embeddings, a share is the change of an embedding times the gradient."""
-    from inference.runners.integrated_gradients import _attribute
+    from inference.runners.word_influence import _attribute
 
     class Adder(torch.nn.Module):
         def __init__(self) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from inference import LocalBackend
 from inference.errors import UserError
-from inference.runners.pass_cost import MemoryTracker
+from inference.runners.anatomy import MemoryTracker
 from inference.settings import Settings
 from inference.tasks.anatomy import CostRequest
 from tests.support import tinymodels

@@ -12,7 +12,7 @@ import torch
 
 from attention.edits import Ablate, MaskEdge, Uniform
 from inference import LocalBackend, UserError
-from inference.runners import teacher_forcing
+from inference.runners import decoding
 from inference.settings import Settings
 from inference.tasks.decoding import ForcedTarget, NextTarget
 from tests.support.cases import loop_over
@@ -69,8 +69,8 @@ def test_results_do_not_depend_on_what_shares_a_batch(
 ) -> None:
     asked = ForcedTarget(model=str(root / "marian"), text=TEXT, written=(5, 9, 5, 12), edits=SETS)
     expected = [backend.predict(replace(asked, edits=(mine,))).logs[0] for mine in SETS]
-    monkeypatch.setattr(teacher_forcing, "MOST_TOKENS", most)
-    found = teacher_forcing.answer(backend.loaded(asked.model, None), asked)
+    monkeypatch.setattr(decoding, "MOST_TOKENS", most)
+    found = decoding.force_target(backend.loaded(asked.model, None), asked)
     np.testing.assert_allclose(found.logs, expected, atol=1e-5)
     assert len(np.unique(found.logs.round(4), axis=0)) == len(SETS), "every set changes something"
     assert found.likeliest.dtype == np.int32
@@ -140,7 +140,7 @@ def test_every_architecture_is_read_as_it_reads_itself(row: Any) -> None:
     inputs = whole(model, tokens, written)
     read = inputs["decoder_input_ids"][0].tolist()
     sets = ((), (Ablate(0, 1, "cross"),)) if hasattr(model, "_headlight_heads") else ((),)
-    found = torch.cat(list(teacher_forcing.step_log_probabilities(model, tokens, read, sets, 100)))
+    found = torch.cat(list(decoding.step_log_probabilities(model, tokens, read, sets, 100)))
     with torch.inference_mode():
         expected = model(**inputs).logits.float().log_softmax(-1)
     np.testing.assert_allclose(found[0], expected[0], atol=2e-4)

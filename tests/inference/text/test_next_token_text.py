@@ -10,8 +10,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from attention.trace import ModelId
 from inference.loaded_model import LoadedModel
-from inference.text.next_token_text import added_text, extend_reading, gains, mark_pieces, text_read
-from inference.text.tokenizer import SafeTokenizer
+from inference.text.tokenizer import SafeTokenizer, added_text, extend_reading, gains, mark_pieces, text_read
 from tests.support.cases import loop_over
 from tests.support.tinymodels import byte_level, unigram, wordpiece
 

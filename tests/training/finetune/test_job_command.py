@@ -26,7 +26,6 @@ from tests.support.repository import ROOT
 from training.__main__ import main
 from training.finetune import job_command as process
 from training.finetune.job_command import JobContext
-from training.jobs import budget
 from training.jobs import job as jobs
 from training.jobs.job import Status, Training, iterate_zip, new_job
 from training.jobs.queue import TrainingQueue
@@ -51,7 +50,7 @@ def begun(place: Path, **changes: object) -> Path:
     folder.mkdir(parents=True)
     jobs.write(job, folder)
     if not job.data:
-        budget.write(classified(), folder / jobs.ROWS)
+        jobs.write_rows(classified(), folder / jobs.ROWS)
     jobs.set_status(folder, Status("waiting"))
     return folder
 
@@ -128,7 +127,7 @@ def test_rows_that_cannot_be_read_fail(tmp_path: Path) -> None:
     folder = begun(tmp_path)
     (folder / jobs.ROWS).write_bytes(b"")
     assert main(["job", str(folder)]) == 2
-    assert jobs.status(folder).said == budget.BROKEN
+    assert jobs.status(folder).said == jobs.BROKEN
 
 
 def test_a_folder_without_a_job_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,8 +16,8 @@ from inference.errors import UserError
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText
 from tests.support.cases import loop_over
 from tests.support.trainings import Trainings, of, trainings
-from training.jobs import budget, queue
 from training.jobs import job as jobs
+from training.jobs import queue
 from training.jobs import queue as queues
 from training.jobs.job import UNREADABLE, Status
 from training.jobs.queue import NO_JOB, TrainingQueue
@@ -243,7 +243,7 @@ def test_a_visitor_may_have_so_many_waiting_and_all_together_so_many(
 
 def test_what_is_refused_leaves_nothing(line: Trainings, monkeypatch: pytest.MonkeyPatch) -> None:
     some = [LabeledText("a", "x"), LabeledText("b", "y")]
-    monkeypatch.setattr(budget, "MOST_ROWS", 5)
+    monkeypatch.setattr(jobs, "MOST_ROWS", 5)
     with pytest.raises(UserError, match=r"6 rows; .* 5"):
         line.queue.submit(of("learns"), LabeledDataset("classify", ("x", "y"), some, some, some))
     with pytest.raises(UserError, match=r"/model .*machine"):

@@ -14,8 +14,8 @@ import pytest
 from inference.errors import UserError
 from probing.labelled import ready_sets
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
-from training.jobs import budget
-from training.jobs.budget import BROKEN
+from training.jobs import job
+from training.jobs.job import BROKEN
 
 LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
 
@@ -35,34 +35,34 @@ def odd(seed: int, tags: bool) -> LabeledDataset:
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_rows_hold_they_are_read_as_they_were_written(tmp_path: Path, seed: int, tags: bool) -> None:
     labels = odd(seed, tags)
-    budget.write(labels, tmp_path / "rows.xz")
-    assert budget.read(tmp_path / "rows.xz") == labels
+    job.write_rows(labels, tmp_path / "rows.xz")
+    assert job.read_rows(tmp_path / "rows.xz") == labels
 
 
 @pytest.mark.slow
 def test_a_whole_set_is_read_as_it_was_written(tmp_path: Path) -> None:
     labels = ready_sets.load("uner-zh")
-    budget.write(labels, tmp_path / "rows.xz")
-    assert budget.read(tmp_path / "rows.xz") == labels
+    job.write_rows(labels, tmp_path / "rows.xz")
+    assert job.read_rows(tmp_path / "rows.xz") == labels
 
 
 def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = odd(0, False)
-    budget.write(labels, tmp_path / "rows.xz")
-    monkeypatch.setattr(budget, "MOST_ROWS", 59)
+    job.write_rows(labels, tmp_path / "rows.xz")
+    monkeypatch.setattr(job, "MOST_ROWS", 59)
     with pytest.raises(UserError, match=r"60 rows; .* 59"):
-        budget.write(labels, tmp_path / "more.xz")
+        job.write_rows(labels, tmp_path / "more.xz")
     assert not (tmp_path / "more.xz").exists()
     with pytest.raises(UserError, match=re.escape(BROKEN)):
-        budget.read(tmp_path / "rows.xz")
+        job.read_rows(tmp_path / "rows.xz")
 
 
 def test_half_a_file_is_refused(tmp_path: Path) -> None:
-    budget.write(ready_sets.load("sib-200-en"), tmp_path / "rows.xz")
+    job.write_rows(ready_sets.load("sib-200-en"), tmp_path / "rows.xz")
     content = (tmp_path / "rows.xz").read_bytes()
     (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
     with pytest.raises(UserError, match=re.escape(BROKEN)):
-        budget.read(tmp_path / "rows.xz")
+        job.read_rows(tmp_path / "rows.xz")
 
 
 HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
@@ -85,4 +85,4 @@ HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
 def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "rows.xz").write_bytes(content)
     with pytest.raises(UserError, match=re.escape(BROKEN)):
-        budget.read(tmp_path / "rows.xz")
+        job.read_rows(tmp_path / "rows.xz")

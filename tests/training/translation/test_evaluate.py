@@ -12,8 +12,7 @@ from tests.support.translationtexts import phrases
 from tests.training.translation.test_model import SHAPE, model, tokenizer  # noqa: F401  (fixtures)
 from training.loop import precision
 from training.translation.data import HeldOut, TranslationBatch, laid_out, split
-from training.translation.evaluate import score_translations, teacher_forcing_scores, translate
-from training.translation.model import loss, read
+from training.translation.evaluate import loss, read, score_translations, teacher_forcing_scores, translate
 
 HELD = [
     HeldOut("The cat sleeps.", ("Le chat dort.", "Le chat sommeille ici.")),

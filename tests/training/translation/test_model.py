@@ -9,7 +9,7 @@ from transformers import MarianMTModel, PreTrainedTokenizerFast
 from tests.support.translationtexts import phrases
 from training.translation.config import MarianShape
 from training.translation.data import TranslationBatch, laid_out, learn_tokenizer
-from training.translation.model import build, loss, read
+from training.translation.evaluate import build, loss, read
 
 CPU = torch.device("cpu")
 SHAPE = MarianShape(width=24, layers=2, heads=3, inner=40, positions=64)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from starlette.datastructures import Headers
 from streamlit.testing.v1 import AppTest
 
 from i18n import use_language
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, go, notes, press
-from ui.server import middleware
 from ui.show import tour
 from ui.show.views import file_of
 from ui.state.navigation import view_named
 from ui.state.view_state import DEFAULT_MODEL
+
+BUTTON = str(tour.BUTTON)
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -31,19 +31,12 @@ def lead(page: AppTest, stop: int, **how: str) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_offered_on_a_first_visit_and_declined_for_good() -> None:
-    page = asked("explore")
-    assert "Take the tour" in buttons(page)
-    press(page, "No, thanks")
-    assert "Take the tour" not in buttons(page)
-    page.run()
-    assert "Take the tour" not in buttons(page)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("page", "query"), [("explore", {"layer": 2, "head": 3}), ("positions", {})])
-def test_who_comes_by_a_link_is_not_asked(page: str, query: dict[str, int]) -> None:
-    assert "Take the tour" not in buttons(asked(page, **query))
+@pytest.mark.parametrize("page", ["explore", "positions", "classroom"])
+def test_a_button_above_every_page_starts_it(page: str) -> None:
+    shown = asked(page)
+    lead(shown, 0, label=BUTTON)
+    assert shown.session_state[tour.STOP] == 0
+    assert BUTTON not in buttons(shown)
 
 
 @pytest.mark.slow
@@ -55,7 +48,7 @@ def test_every_stop_opens_its_page_and_its_view(language: str) -> None:
 
 def walk(language: str) -> None:
     """Visit all stops from the first to the last."""
-    page = asked("lessons", lang=language)
+    page = asked("explore", lang=language)
     lead(page, 0, icon=":material/tour:")
     steps = its_stops().steps
     for at, step in enumerate(steps):
@@ -75,7 +68,7 @@ def walk(language: str) -> None:
 @pytest.mark.slow
 def test_it_waits_where_it_was_left() -> None:
     page = asked("lessons")
-    lead(page, 0, label="Take the tour")
+    lead(page, 0, label=BUTTON)
     lead(page, 1, label="Next")
     go(page, "lessons")
     assert any("waits at stop 2 of 6" in said for said in notes(page))
@@ -98,7 +91,7 @@ def on_the_tour(stops: int) -> AppTest:
     """Return a page with the reader's own text and head after this many stops of the tour."""
     page = asked("explore", **OWN)
     page = go(page, "lessons")
-    lead(page, 0, icon=":material/tour:")
+    lead(page, 0, label=BUTTON)
     for at in range(1, stops):
         lead(page, at, shortcut="alt+pagedown")
     return page
@@ -164,8 +157,7 @@ def back_to(page: AppTest, name: str, query: dict[str, str]) -> None:
 def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]) -> None:
     """A first visitor's text is that of the tour, so that its text alone does not tell the stop."""
     page = asked(name, **own)
-    page.session_state[tour.OFFER] = name == "explore"
-    lead(page.run(), 0, icon=":material/tour:")
+    lead(page, 0, label=BUTTON)
     assert any("Stop 1 of 6" in said for said in notes(page))
     back_to(page, name, own)
     assert tour.STOP not in page.session_state
@@ -177,20 +169,11 @@ def test_back_from_the_first_stop_leaves_the_tour(name: str, own: dict[str, str]
 @pytest.mark.slow
 def test_back_to_the_first_stop_stays_on_the_tour() -> None:
     page = asked("explore")
-    lead(page, 0, icon=":material/tour:")
+    lead(page, 0, label=BUTTON)
     query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
     lead(page, 1, shortcut="alt+pagedown")
     back_to(page, "explore", query)
     assert page.session_state[tour.STOP] == 0
-
-
-def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "MOST", 2)
-    a, b, c = (middleware.cookie_of(Headers()) for _ in range(3))  # "a" is the oldest of the three cookies.
-    assert [middleware.is_new(cookie) for cookie in (a, b, b, c, "", "")] == [False, True, False, True, True, True]
-    earlier = "of_a_server_before_now"
-    assert middleware.cookie_of(Headers({"cookie": f"{middleware.NAME}={earlier}"})) == earlier
-    assert not middleware.is_new(earlier)
 
 
 def test_six_stops_in_both_languages() -> None:

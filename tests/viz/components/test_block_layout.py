@@ -10,7 +10,7 @@ from tests.support.anatomies import NAMES, built, lengths
 from tests.support.cases import loop_over
 from ui.pages.block.kinds import ALL, BACK, schematic
 from ui.pages.block.plan import towers
-from viz.components.block.layout import (
+from viz.components.block.block import (
     ENTERS,
     LETTER,
     RAIL,

@@ -17,9 +17,8 @@ from tests.support.traces import sentence_trace
 from viz.components.composer import composer
 from viz.components.explore import explore
 from viz.components.explore.options import MicroscopeOptions
-from viz.components.matrices.matrices import MatrixSpec, payload
+from viz.components.matrices.matrices import MatrixSpec, matrices_html, payload
 from viz.components.script import HERE, sentences, translated_words
-from viz.components.standalone.matrices_page import matrices_html
 from viz.components.standalone.standalone import standalone_html
 from viz.components.token_strip import token_strip
 

@@ -20,11 +20,9 @@ from tests.support.traces import sentence_trace
 from tests.viz.test_export import HOSTILE, hostile_trace
 from viz.colors import sequential_ramp
 from viz.export import TooLong
-from viz.static import png as painting
+from viz.static import shapes as painting
 from viz.static.head import CELL, color_weights, picture
-from viz.static.png import RATIO, PaintError, png
-from viz.static.shapes import Anchor, Cells, StaticPicture, Text, elide_text
-from viz.static.svg import image, svg
+from viz.static.shapes import RATIO, Anchor, Cells, PaintError, StaticPicture, Text, elide_text, image, png, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -103,7 +101,7 @@ def test_a_text_beyond_any_picture_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(painting, "FONTS", ("NoSuchFont.ttf",))
+    monkeypatch.setattr(painting, "FONT_FILES", ("NoSuchFont.ttf",))
     made = StaticPicture(40, 20, (Text("ok \U000120ab", 0, 9, 12, "#000000"),), "")
     with pytest.raises(PaintError, match="has 𒂫;"):
         png(made)
@@ -114,7 +112,8 @@ def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch)
 def chinese() -> bool:
     """Return True if any of the fonts is installed and has the Chinese character 猫."""
     return any(
-        painting.font_of(name, 24) is not None and not painting.missing_glyphs(name, "猫") for name in painting.FONTS
+        painting.font_of(name, 24) is not None and not painting.missing_glyphs(name, "猫")
+        for name in painting.FONT_FILES
     )
 
 
@@ -133,7 +132,7 @@ def test_every_letter_of_five_hundred_chinese_sentences_is_painted_or_it_says_th
 def test_each_letter_is_painted_by_a_font_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several fonts together cover a text that no single font covers; the runs keep the order of the text."""
     fonts = {"Latin.ttf": "ab ", "Chinese.ttc": "猫狗。"}
-    monkeypatch.setattr(painting, "FONTS", tuple(fonts))
+    monkeypatch.setattr(painting, "FONT_FILES", tuple(fonts))
     monkeypatch.setattr(painting, "font_of", lambda name, _size: name or None)
     monkeypatch.setattr(
         painting, "missing_glyphs", lambda name, letters: "".join(one for one in letters if one not in fonts[name])

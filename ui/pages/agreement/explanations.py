@@ -70,11 +70,11 @@ def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
             shade=sizes[at] / most if at in sizes else None,
             mark="chosen" if at == focus else "",
             special=cell.special,
-            title=_("left out: {size:.3f}", size=sizes[at]) if at in sizes else "",
+            title=_("ablated: {size:.3f}", size=sizes[at]) if at in sizes else "",
         )
         for at, cell in enumerate(view.keys)
     ]
-    mount_strip(chips, STRIP, title=_("Click the word to ask about"), on_pick=lambda: _set(view, picked_chip(STRIP)))
+    mount_strip(chips, STRIP, title=_("Click the word to explain"), on_pick=lambda: _set(view, picked_chip(STRIP)))
 
 
 def _set(view: View, cell: int | None) -> None:
@@ -95,16 +95,15 @@ def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -
     draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
     st.caption(
         _(
-            "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one "
-            "cell is one pair of ways, the framed row and column the causal effect. Click a word's column to ask "
-            "about it. Hover shows all digits."
+            "Left: each row is a method, each column a word, as shares of the row. Right: rank correlation of "
+            "each pair of methods; framed, the ablation effect."
         )
     )
     download_button(
         _("Save the table"),
         words_csv(ways, cells),
         "headlight-agreement.csv",
-        _("Every word's size and share by every way as CSV, all digits"),
+        _("Every word's value and share by each method, as CSV"),
         provenance=page_provenance(),
     )
 
@@ -120,14 +119,14 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
     effect = ways.values(EFFECT)
     if effect is None:
         return _(
-            "{ways} ways were asked about “{word}”; the causal effect is not among them.",
+            "{ways} methods explain “{word}”; the ablation effect is missing.",
             ways=len(ways.attributions),
             word=focus.text,
         )
     best = places_of_largest(effect)
     changes = (
         _(
-            "Without “{left_out}” the vector of “{word}” changes most of {n} words (1 − cosine = {size}).",
+            "Of {n} words, ablating “{left_out}” changes the vector of “{word}” most (1 − cosine = {size}).",
             left_out=cells[best[0]].text,
             word=focus.text,
             n=len(effect),
@@ -135,7 +134,7 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
         )
         if len(best) == 1
         else _(
-            "{tied} of {n} words tie: without any of them the vector of “{word}” changes most (1 − cosine = {size}).",
+            "{tied} of {n} words tie: ablating any of them changes the vector of “{word}” most (1 − cosine = {size}).",
             tied=len(best),
             word=focus.text,
             n=len(effect),
@@ -150,8 +149,8 @@ def collapse(trace: Trace) -> None:
     maps = mean_maps(trace)
     show_notice(
         _(
-            "Rollout's rows differ by {rollout:.2f} from word to word (total variation, 0 alike, 1 disjoint); those of"
-            " the last layer's attention by {last:.2f}. The lower it is, the less a row says about its own word.",
+            "Rollout rows differ by {rollout:.2f} between words (total variation distance, 0 to 1); rows of the "
+            "last layer's attention by {last:.2f}.",
             rollout=mean_row_distance(rollout(with_residual(maps))),
             last=mean_row_distance(maps[-1]),
         ),

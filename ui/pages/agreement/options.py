@@ -20,19 +20,14 @@ class AgreementOptions:
 
     explain: str = option(
         "vector",
-        label=gettext_lazy("What is explained"),
-        help=gettext_lazy(
-            "What the words matter to. A label needs a model with a head for it, as the page Teach trains one."
-        ),
+        label=gettext_lazy("Output to explain"),
+        help=gettext_lazy("A label needs a model with a classification head; Fine-tune a model trains one."),
         choices=EXPLAINED,
     )
     label: int | None = None  # index of the explained label; None is the likeliest label
     # Include the focus word among the candidate words.
     itself: bool = option(
         False,
-        label=gettext_lazy("Count the word itself"),
-        help=gettext_lazy(
-            "Off: what do the other words matter to it? On: its own share is a column too; ways that follow the "
-            "residual stream give it much."
-        ),
+        label=gettext_lazy("Include word itself"),
+        help=gettext_lazy("Adds the word's own share, which is large for methods that follow the residual stream."),
     )

@@ -27,23 +27,20 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- All rows answer one question: how much does each word matter to what the model makes of the chosen "
-                "word in its last layer? *Left out* is the experiment: nothing sees the word in any layer, and the "
-                "vector moves or does not. The other rows are estimates that need no experiment.\n"
-                "- Where a row's order is not that of *Left out*, it does not explain this effect. It may still "
-                "describe truly where the model looks ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "- Each row estimates how much each word matters to the chosen word's last vector. *Ablated* "
+                "measures it: the word is masked in every layer.\n"
+                "- A method whose order differs from *Ablated* does not explain this effect "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
                 "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)).\n"
-                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: through all layers, half attention, "
-                "half residual stream ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer, "
-                "sizes of what is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: each "
-                "layer without each word's value, rolled out ([arXiv:2301.12971](https://arxiv.org/abs/2301.12971)). "
-                "*Gradients*: size of the Jacobian in each word vector, from {directions} random directions (fixed "
-                "seed). *Integrated gradients*: sizes, {steps} steps, all word vectors from zero to their own "
-                "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)); left out where the steps miss more than "
-                "{missed:.0%} of the path, as with many models that undo the size of a vector (RMSNorm). A word of "
-                "several pieces: sum over its pieces.\n"
-                "- For a *label*, *left out*, *gradients* and *integrated gradients* ask about its logit, the other "
-                "rows about what the head reads: [CLS], the last token, or the word that is tagged.",
+                "- *Attention*: last layer, mean over heads. *Rollout*, *flow*: all layers, half residual stream "
+                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). *Norms*: last layer "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). *Value zeroing*: "
+                "[arXiv:2301.12971](https://arxiv.org/abs/2301.12971).\n"
+                "- *Gradients*: size of the Jacobian in {directions} random directions (fixed seed). *Integrated "
+                "gradients*: {steps} steps from zero, omitted if the path's error exceeds {missed:.0%} "
+                "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)).\n"
+                "- For a *label*, ablation and gradients explain its logit. The other methods explain the vector "
+                "that the task head reads.",
                 directions=WordGradients.directions,
                 steps=WordPath.steps,
                 missed=MOST_MISSED,
@@ -54,17 +51,15 @@ def how_to_read() -> None:
 def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the control of the explained output, then all attribution methods."""
     if choice.opened:
-        show_notice(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
+        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."))
         return
     if trace.target is not None:
-        show_notice(
-            _("{model} reads one text and writes another; pick an encoder or a decoder here.", model=trace.model.name)
-        )
+        show_notice(_("{model} is an encoder-decoder. Choose an encoder or a decoder.", model=trace.model.name))
         return
     if len(trace.source) > MOST_TOKENS:
         show_notice(
             _(
-                "The text has {tokens} tokens; this page asks about at most {most}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(trace.source),
                 most=MOST_TOKENS,
             )
@@ -90,12 +85,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(
-            _(
-                "This page compares orders of words, so it needs at least three that can matter. Pick a later word, or "
-                "type a longer text."
-            )
-        )
+        show_notice(_("Comparing orders needs at least three words. Choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

@@ -9,7 +9,7 @@ from inference.tasks.anatomy import Build
 from ui.pages.block.names import SIDES, TITLES
 from ui.run.notices import show_notice
 from viz.components.block import block
-from viz.components.block.layout import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
+from viz.components.block.block import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
 
 SIZE = 5  # tokens in the picture of a mask
 ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))

@@ -19,7 +19,7 @@ from inference.tasks.anatomy import (
     Stack,
 )
 from ui.pages.block.names import TITLES, amount
-from viz.components.block.layout import LayerBox, LayerTower, PartBox
+from viz.components.block.block import LayerBox, LayerTower, PartBox
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
 TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}

@@ -109,7 +109,7 @@ def page(choice: ViewState) -> None:
     """Draw the controls of the metric and the model, then the experiment."""
     if choice.opened:
         show_notice(
-            _("An opened file holds attention only; close it in the sidebar to ask the model about its text."),
+            _("A saved trace contains attention only. Close it to run the model on its text."),
             role="status",
         )
         return

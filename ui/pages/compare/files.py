@@ -12,8 +12,7 @@ from attention.mask import FloatArray
 from i18n import _
 from ui.pages.compare.comparison import Comparison
 from ui.show.tables import csv_table
-from viz.components.matrices.matrices import MatrixSpec
-from viz.components.standalone.matrices_page import matrices_html
+from viz.components.matrices.matrices import MatrixSpec, matrices_html
 from viz.export import caption, format_value
 
 

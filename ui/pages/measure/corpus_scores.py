@@ -71,13 +71,13 @@ def load_scores(
         chooser = None
         if split is not None:
             choosing = replace(plan, corpus=split)
-            chooser = run_scoring(choosing, _("Choosing heads, in batches"))
+            chooser = run_scoring(choosing, _("Choosing heads"))
             if not finished_state(choosing):
                 return None  # stopped before all heads were scored for the choice
-        state = run_scoring(plan, _("Scoring every head, in batches"))
+        state = run_scoring(plan, _("Scoring every head"))
         random = None
         if options.control and finished_state(plan):
-            random = run_scoring(replace(plan, control=True), _("Scoring random weights, in batches")).tally
+            random = run_scoring(replace(plan, control=True), _("Scoring random weights")).tally
     except UserError as refusal:
         offer_or_show(refusal, choice)
         return None

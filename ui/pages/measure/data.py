@@ -24,21 +24,19 @@ SUFFIXES = {
 }
 ABOUT = {
     "grammar": gettext_lazy(
-        "60 short sentences, written for this app, with every word's head and relation as in Universal"
-        " Dependencies. Rare relations have few links: see the intervals, or bring a treebank."
+        "60 short sentences with dependency relations (Universal Dependencies). Rare relations have wide intervals."
     ),
-    "pronouns": gettext_lazy(
-        "40 sentences, written for this app: a pronoun, what it means, and another candidate of the same text."
-    ),
+    "pronouns": gettext_lazy("40 sentences, each with a pronoun, its antecedent and another candidate."),
 }
 WANTED = {
-    "conllu": gettext_lazy("Bring a treebank in CoNLL-U (universaldependencies.org has them in many languages)."),
+    "conllu": gettext_lazy("Upload a treebank in CoNLL-U, for example from universaldependencies.org."),
     "gap": gettext_lazy(
-        "Bring a file with GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset, B-coref."
+        "Upload a file with the columns of GAP: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, "
+        "B-offset, B-coref."
     ),
     "csv": gettext_lazy(
-        "Bring a CSV, TSV, JSON Lines or Parquet file with the columns text, source, target, distractor. A word that"
-        " stands several times in its text says which is meant: the#2 is the second “the”."
+        "Upload CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor. Write the#2 "
+        "for the second “the”."
     ),
 }
 
@@ -62,14 +60,11 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         show_notice(WANTED[options.format], role="status")
         return None
     split = right.file_uploader(
-        _("Choose heads on (optional)"),
+        _("Selection file"),
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_(
-            "Other sentences in the same format, on which the best heads are chosen. Without it they are chosen on "
-            "every other sentence of the file and reported on the rest."
-        ),
+        help=_("Optional sentences for choosing heads; otherwise every second sentence of the file is used."),
     )
     try:
         with left:
@@ -80,7 +75,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         show_notice(refusal.message)
         return None
     if chooser is not None and chooser.digest == found.digest:
-        show_notice(_("Both files hold the same sentences; heads chosen there would look better than they are."))
+        show_notice(_("Both files contain the same sentences, so scores would be too high. Use different sentences."))
         return None
     return found, chooser
 

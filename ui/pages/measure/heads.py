@@ -25,32 +25,25 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
 }
 THAN: dict[str, str] = {
     "more": gettext_lazy(
-        "That is more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+        "That is more than the baseline “{rule}” with {found:.1f} % of the same links ({test}: p {p})."
     ),
     "less": gettext_lazy(
-        "That is less than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+        "That is less than the baseline “{rule}” with {found:.1f} % of the same links ({test}: p {p})."
     ),
     "not clearly more": gettext_lazy(
-        "That is not clearly more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
+        "The difference from the baseline “{rule}” with {found:.1f} % is not significant ({test}: p {p})."
     ),
 }
-DOT = gettext_lazy("Dot: how often the head named at the left finds the relation, with its 95 % interval.")
-CHOSEN_ELSEWHERE = gettext_lazy(
-    "It was chosen on other sentences and is reported on the rest, because the best of many heads always looks good on"
-    " what it was chosen on."
-)
-CHOSEN_HERE = gettext_lazy(
-    "It was chosen on every other sentence and is reported on the rest, because the best of many heads always looks"
-    " good on what it was chosen on."
-)
+DOT = gettext_lazy("Dot: share of links that the best head finds, with 95 % interval.")
+CHOSEN_ELSEWHERE = gettext_lazy("Heads are chosen on other sentences than they are scored on.")
+CHOSEN_HERE = gettext_lazy("Heads are chosen on every second sentence and scored on the rest.")
 MARKS = gettext_lazy(
-    "Bar: the best rule without a model. Ring: the best head of the same architecture with random weights,"
-    " chosen and reported in the same way. The interval is one head's, as if links were independent. “More” and “less”"
-    " are a two-sided paired test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
+    "Bar: best rule without a model. Ring: best head with random weights, chosen in the same way. Test: "
+    "two-sided, paired by sentence, Holm-corrected for all relations shown."
 )
 CANDIDATES = gettext_lazy(
-    "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is"
-    " best on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
+    "Rule for two candidates: nearest, first or subject, the best on the selection sentences, never below "
+    "chance. Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 
@@ -75,9 +68,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     best = relations(found, options)
     names = list(best)
     if not names:
-        show_notice(
-            _("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences.")
-        )
+        show_notice(_("No relation has that many links in both halves. Lower the minimum or add sentences."))
         return None
     relation = options.relation if options.relation in names else names[0]
     bound_widget(
@@ -88,7 +79,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
-    figure = relation_scores(drawn, theme(), _("The best head of each relation"), selected=relation)
+    figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
     draw_chart(figure, "measure_scores")
     notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
     if candidates(found.corpus):
@@ -103,8 +94,8 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     chance = found.chance(row.relation)
     said = [
         _(
-            "{relation}: head {head} finds {found:.1f} % ({low:.1f} to {high:.1f}) of {links:,} links that it was not"
-            " chosen on, from {direction}.",
+            "{relation}: head {head} finds {found:.1f} % ({low:.1f} to {high:.1f}) of {links:,} held-out links, "
+            "from {direction}.",
             relation=row.relation,
             head=found.name(row),
             found=row.accuracy,
@@ -115,13 +106,13 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
         )
     ]
     test = (
-        _("two-sided paired test by sentence, corrected for the {tests} relations shown by Holm's method", tests=tests)
+        _("two-sided paired test by sentence, Holm-corrected for {tests} relations", tests=tests)
         if tests > 1
         else _("two-sided paired test by sentence")
     )
     said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=p_value(row.p)))
     if row.chance is not None:
-        said.append(_("A guess between the two candidates finds {chance:.0f} %.", chance=row.chance))
+        said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
     if chance is not None:
         said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
     return join_sentences(*said)
@@ -176,10 +167,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         selection_mode="single-row",
     )
     st.caption(
-        _(
-            "Percent of links found, ends of the 95 % interval (Wilson), and what the two comparisons find; p as above."
-            " Click a line's left edge to see that relation below."
-        )
+        _("Percent of links found with 95 % interval (Wilson). Click the left edge of a row to see its relation below.")
     )
 
 

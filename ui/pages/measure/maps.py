@@ -32,7 +32,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     """
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
-    ways = {"best": _("Each head's better direction"), "out": found.corpus.directions[0]}
+    ways = {"best": _("Better direction"), "out": found.corpus.directions[0]}
     if len(found.corpus.directions) > 1:
         ways["in"] = found.corpus.directions[1]
     way = way_of(options, found.corpus)
@@ -47,7 +47,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     figure = head_map(
         shown,
         theme(),
-        _("How often each head finds it"),
+        _("Share of links found by each head"),
         _("% of {links:,} links", links=counts.n),
         selected=looked_at,
         **common,
@@ -58,16 +58,14 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     draw_chart(figure, MAP, place=left, on_click=keep_head)
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
-        figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("The same with random weights"),
+        figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("With random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right)
     st.caption(
         _(
-            "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
-            " whose sentences are below. Ring: the head finds more than the rule without a model, by a two-sided paired"
-            " test on the same links, sentence by sentence, corrected for all heads and both directions by Holm's"
-            " method: in at most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the"
-            " head on all pages, and opens its sentences."
+            "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
+            "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
+            "see its sentences."
         )
     )
 
@@ -89,10 +87,8 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     best = max(mine, key=lambda row: row.accuracy)
     more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
     found = ngettext(
-        "{relation}, all {links:,} links: {many} of {size} heads finds more than the rule's {rule:.1f} % (two-sided"
-        " paired test by sentence, corrected for all heads by Holm's method)",
-        "{relation}, all {links:,} links: {many} of {size} heads find more than the rule's {rule:.1f} % (two-sided"
-        " paired test by sentence, corrected for all heads by Holm's method)",
+        "{relation}, all {links:,} links: {many} of {size} heads significantly exceeds the baseline's {rule:.1f} %",
+        "{relation}, all {links:,} links: {many} of {size} heads significantly exceed the baseline's {rule:.1f} %",
         more,
         relation=best.relation,
         links=best.n,
@@ -138,7 +134,7 @@ def files(found: CorpusScores, relation: str) -> None:
             key="measure_heads_table",
         )
         left, right = st.columns(2)
-        about = _("Every relation and head, all digits, counted from 0")
+        about = _("Every relation and head")
         download_button(
             _("Save as CSV"),
             to_csv(everything),
@@ -158,14 +154,14 @@ def left_out(found: CorpusScores) -> None:
     """Show notices about rows, texts and links that were not counted."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
-        show_notice(_("{rows:,} rows ask nothing and were left out.", rows=corpus.left_out), role="status")
+        show_notice(_("{rows:,} rows contain no question and were skipped.", rows=corpus.left_out), role="status")
     if state.skipped:
         show_notice(
-            _("{texts:,} texts could not be read by the model. {why}", texts=state.skipped, why=state.reason),
+            _("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason),
             role="status",
         )
     if state.tally.unread:
         show_notice(
-            _("{links:,} links in texts or words that were not read count nowhere.", links=state.tally.unread),
+            _("{links:,} links of unread texts or words are not counted.", links=state.tally.unread),
             role="status",
         )

@@ -23,42 +23,38 @@ class MeasureOptions(PaginationOptions):
     data: str = option(
         "grammar",
         label=gettext_lazy("Annotated sentences"),
-        help=gettext_lazy("What was marked by hand: which word depends on which, or what a pronoun means"),
+        help=gettext_lazy("Dependency relations, or pronouns and their antecedents."),
         choices=BRINGS,
     )
     # Format of the reader's file.
     format: str = option(
         "conllu",
-        label=gettext_lazy("The file's form"),
-        help=gettext_lazy("How the file marks its links"),
+        label=gettext_lazy("File format"),
+        help=gettext_lazy("How the file marks its links."),
         choices=formats.NAMES,
     )
     # "" is the first relation of the table.
     relation: str = option(
         "",
         label=gettext_lazy("Relation"),
-        help=gettext_lazy("What the sentences and the maps speak of. A click on a line of the table picks it too."),
+        help=gettext_lazy("The relation of the maps and sentences below."),
     )
     # Direction that the map shows.
     way: str = option(
         "best",
         label=gettext_lazy("Direction"),
-        help=gettext_lazy("Whether a head may find a link by looking from one end or from the other"),
+        help=gettext_lazy("The end of the link from which a head attends."),
         choices=("best", "out", "in"),
     )
     # Fewest links of a relation that is shown.
     least: int = option(
         10,
-        label=gettext_lazy("Fewest links"),
-        help=gettext_lazy(
-            "Relations with fewer links in the part that is reported are left out: their figures say little."
-        ),
+        label=gettext_lazy("Minimum links"),
+        help=gettext_lazy("Hides relations with fewer held-out links."),
     )
     # Also score random weights.
     control: bool = option(
         True,
-        label=gettext_lazy("Random weights beside it"),
-        help=gettext_lazy(
-            "Also scores the same architecture with weights that were never trained. Takes as long again."
-        ),
+        label=gettext_lazy("Random weights"),
+        help=gettext_lazy("Also scores the same architecture without training; doubles the time."),
     )

@@ -19,19 +19,15 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- For each marked word, a head's answer is the word it looks at most: attention to a word is the sum "
-                "over its pieces, from it the mean; special tokens and the word itself are left out "
-                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Read the other way, the answer is the word "
-                "that looks at it most. A pronoun's candidates compete by their largest weight.\n"
-                "- A figure alone says little: a word's neighbour is often right, and the best of many heads is good "
-                "somewhere by luck. So each stands beside a rule without a model (such as always the word "
-                "before; between candidates: the best of nearest and first), random weights, and its interval, on "
-                "sentences that the head was not chosen on. “More” is said if a two-sided paired test on the same "
-                "links, taken sentence by sentence "
-                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and corrected for everything tested beside it "
-                "([Holm](https://doi.org/10.2307/4615733)), leaves luck at most 5 chances in 100.\n"
-                "- A head that finds a relation reads where it stands; whether the model uses that is another "
-                "question, for the page Cause ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+                "- A head's answer is the word that receives most attention, without special tokens and the word "
+                "itself ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). Attention to a word is the sum "
+                "over its tokens, from it the mean.\n"
+                "- The baseline is the best rule without a model, such as “the word before”. “More” means p ≤ "
+                "0.05 in a two-sided test, paired by sentence "
+                "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and Holm-corrected "
+                "([Holm](https://doi.org/10.2307/4615733)).\n"
+                "- A high score does not show that the model uses the head "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)). Ablation & patching measures that."
             )
         )
 

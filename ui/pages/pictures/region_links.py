@@ -17,7 +17,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, model_fields
 from ui.state.params import set_params
-from viz.components.picture import regions
+from viz.components.picture import picture
 from viz.components.picture.content import grid_and_picture, part_of
 from viz.figures.head_maps import head_map, picked_head
 
@@ -32,8 +32,8 @@ def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
     left, right = st.container(key="stacks").columns(2)
     with left:
         base, query = route(shown.trace)
-        data = regions.payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
-        regions.mount(data, KEY, lambda: _on_draw(grid))
+        data = picture.regions_payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
+        picture.mount_regions(data, KEY, lambda: _on_draw(grid))
         st.caption(_("Drag over the picture: first region A, whose patches look, then region B, which is looked at."))
         _buttons(grid, options)
     one, other = drawn["one"], drawn["other"]
@@ -54,7 +54,7 @@ def _score_heads(shown: ShownPicture, one: Region, other: Region, grid: Grid) ->
 
 
 def _on_draw(grid: Grid) -> None:
-    found = regions.picked_region(KEY, grid)
+    found = picture.picked_region(KEY, grid)
     if found is not None:
         set_params(PicturesOptions, **{found[0]: pack(found[1])})
 

@@ -59,7 +59,7 @@ def draw_map(
     first = [[some[0] if some else "" for some in row] for row in roles]
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
-    figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen)
+    figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
@@ -71,9 +71,8 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
     """
     said = [
         _(
-            "Sign: where most of the head's attention goes, if at least {share} % goes there: {signs} (entropy at"
-            " least {even:.0%} of the greatest). Colour: that share; for {broad}, the entropy. No colour: no role"
-            " of these.",
+            "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
+            "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
             signs=format_comma_list([f"{SIGNS[role]} {translate(WORDS[role])}" for role in ROLES]),
             even=EVEN,
@@ -83,12 +82,12 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
     if relations:
         said.append(
             _(
-                "A name: the relation that the head finds more often than a rule without a model does, in 60 and 40"
-                " annotated sentences (page Measure). It was chosen on one half of them and tested on the other: a"
-                " two-sided paired test by sentence, corrected for all heads that were chosen (Holm, 5 %)."
+                "Name: a relation that the head finds significantly more often than the baseline, in 60 and 40 "
+                "annotated sentences. Chosen on one half, tested on the other (two-sided, paired by sentence, "
+                "Holm, 5 %)."
             )
         )
-    last = _("Roles need {fewest} tokens that could have them. A click selects the head on all pages.", fewest=FEWEST)
+    last = _("A role needs at least {fewest} tokens. Click a head to select it.", fewest=FEWEST)
     return [*said, last]
 
 
@@ -130,24 +129,25 @@ def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOpt
     ]
     named = (
         ngettext(
-            "In {texts} text, {some} of {heads} heads give {share} % of their attention or more to one kind of place:"
-            " {places}.",
-            "In {texts} texts, {some} of {heads} heads give {share} % of their attention or more to one kind of place:"
-            " {places}.",
+            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place: {places}.",
+            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place: {places}.",
             texts,
             **values,
             places=format_semicolon_list(places),
         )
         if places
         else ngettext(
-            "In {texts} text, {some} of {heads} heads give {share} % of their attention or more to one kind of place.",
-            "In {texts} texts, {some} of {heads} heads give {share} % of their attention or more to one kind of place.",
+            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of place.",
+            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place.",
             texts,
             **values,
         )
     )
     rest = _(
-        "Of the other {others}: about evenly at everything {broad}; neither {neither}.",
+        "Of the other {others}, {broad} attend broadly and {neither} have no role.",
         others=heads - some,
         broad=f"{broad} {clearest['broad']}" if broad else "0",
         neither=heads - some - broad,
@@ -165,9 +165,9 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Heads that look at {place}: {heads}. On average {share:.2f} of their attention goes there."
-                    " Its value vectors are {times:.2f} times as long as the others', so it makes up"
-                    " {passed_on:.2f} of what is passed on, by length.",
+                    "{heads} heads attend to {place}, with {share:.2f} of their attention on average. Its value "
+                    "vectors are {times:.2f} times as long as the others, which leaves {passed_on:.2f} of the "
+                    "output.",
                     place=WORDS[sink],
                     heads=mine.sum(),
                     share=share,
@@ -193,10 +193,9 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     draw_table(shown, key="roles_table")
     st.caption(
         _(
-            "{shown} of {heads} heads, each listed under its strongest role. “Chosen for”: the relation that the"
-            " head found best on one half of the annotated sentences; what it and the rule find is told on the other"
-            " half. Shares of attention are means over tokens, and for “broad” the entropy over the greatest. “First"
-            " token by value”: its share when each weight counts times the length of its value vector.",
+            "{shown} of {heads} heads by strongest role. “chosen for”: best relation on one half of the "
+            "sentences; scores are of the other half. “first token by value” weights attention by the length of "
+            "value vectors.",
             shown=len(kept),
             heads=len(every),
         )
@@ -205,7 +204,7 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
         _("Save the table"),
         csv_table(columns, every),
         "headlight-roles.csv",
-        _("Every head as CSV, all digits"),
+        _("Every head as CSV"),
         provenance=model_provenance() if known.trace is None else page_provenance(),
     )
 

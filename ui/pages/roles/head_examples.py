@@ -59,7 +59,7 @@ def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relati
 
 
 def _in_words(score: str) -> str:
-    return _("It looks at {place}", place=WORDS[score]) if score in ROLES else describe_relation(score)
+    return _("Attends to {place}", place=WORDS[score]) if score in ROLES else describe_relation(score)
 
 
 def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:

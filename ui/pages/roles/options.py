@@ -20,9 +20,9 @@ WORDS: dict[str, str] = {
 }
 FILTERS: dict[str, str] = {
     "": gettext_lazy("All"),
-    "relation": gettext_lazy("That find a relation"),
-    "none": gettext_lazy("Without any role or relation"),
-    **{role: gettext_lazy("That look at {what}", what=what) for role, what in WORDS.items()},
+    "relation": gettext_lazy("With a relation"),
+    "none": gettext_lazy("Without a role"),
+    **{role: gettext_lazy("Attending to {what}", what=what) for role, what in WORDS.items()},
 }
 
 
@@ -32,45 +32,37 @@ class RolesOptions(PaginationOptions):
 
     source: str = option(
         "text",
-        label=gettext_lazy("Seen in"),
-        help=gettext_lazy(
-            "The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares"
-        ),
+        label=gettext_lazy("Texts"),
+        help=gettext_lazy("The text above, or 100 annotated sentences for steadier shares."),
         choices=SOURCES,
     )
     # Percent of a head's attention that a role needs.
     share: int = option(
         50,
-        label=gettext_lazy("A role takes at least"),
-        help=gettext_lazy("A head is named after a role when at least this share of its attention goes there."),
+        label=gettext_lazy("Minimum share"),
+        help=gettext_lazy("The share of its attention that gives a head a role."),
     )
     # Score the heads on annotated sentences too.
     relations: bool = option(
         True,
-        label=gettext_lazy("Relations too"),
-        help=gettext_lazy(
-            "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often "
-            "than a rule without a model, on sentences that the name was not chosen on."
-        ),
+        label=gettext_lazy("Relations"),
+        help=gettext_lazy("Also scores every head on annotated sentences and names significant relations."),
     )
     # The filter of the table.
     only: str = option(
         "",
         label=gettext_lazy("Show heads"),
-        help=gettext_lazy("Which heads the table lists; the file holds all"),
+        help=gettext_lazy("Heads in the table; the file contains all."),
         choices=FILTERS,
     )
     groups: int = option(
         6,
         label=gettext_lazy("Groups"),
-        help=gettext_lazy("How many groups the heads are put into, the most alike together (Ward's method)"),
+        help=gettext_lazy("Number of clusters of similar heads (Ward's method)."),
     )
     # The listed relation or role; "" for the head's own.
     relation: str = option(
         "",
-        label=gettext_lazy("What is scored"),
-        help=gettext_lazy(
-            "What the head is scored for: where it looks, or a relation. At first what it is named after. A click on "
-            "the map picks the head."
-        ),
+        label=gettext_lazy("Score"),
+        help=gettext_lazy("The role or relation that the sentences below show."),
     )

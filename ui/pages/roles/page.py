@@ -26,17 +26,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A role says where a head's attention goes, measured: the mean share over all tokens but special "
-                "ones ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)). One short text shows little; 100 "
-                "sentences more.\n"
-                "- A head that looks at the first token or a separator often takes little from it: that token's value "
-                "vector is short, so little is added ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)). Language "
-                "models look at their first tokens whatever these mean, as at a sink "
-                "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).\n"
-                "- A relation's name is chosen on one half of the annotated sentences and told on the other; pick a "
-                "head to see every sentence behind its name.\n"
-                "- Heads with one name may still do different things, and a head without one may matter: removing it, "
-                "on the page Cause, shows that ([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
+                "- A role is the mean share of attention over all tokens but special tokens "
+                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341)).\n"
+                "- The first token and separators often act as a sink "
+                "([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Their value vectors are short, so they "
+                "add little ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).\n"
+                "- A head without a role may still matter; ablation shows that "
+                "([arXiv:1905.09418](https://arxiv.org/abs/1905.09418))."
             )
         )
 
@@ -52,7 +48,7 @@ def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
     pick_part(trace, ViewOptions(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
         show_notice(
-            _("Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention."),
+            _("Roles describe self-attention; the encoder is shown instead of cross-attention."),
             "status",
         )
     try:

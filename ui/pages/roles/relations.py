@@ -40,7 +40,7 @@ def head_relations(choice: ViewState) -> Relations:
         found = {control: _tallies(choice, control) for control in (False, True)}
     except UserError as refusal:
         show_notice(
-            _("What the heads find in annotated sentences is not known. {why}", why=refusal.message),
+            _("Relations are not available. {why}", why=refusal.message),
             role="status",
         )
         return Relations()
@@ -51,7 +51,7 @@ def head_relations(choice: ViewState) -> Relations:
 
 
 def _tallies(choice: ViewState, control: bool) -> dict[str, HitCounts]:
-    doing = _("Scoring random weights, in batches") if control else _("Scoring every head, in batches")
+    doing = _("Scoring random weights") if control else _("Scoring every head")
     runs = {name: ScoringRun(load_ready_set(name), choice.model, choice.revision or None, control) for name in READY}
     return {name: run_scoring(run, doing).tally for name, run in runs.items()}
 
@@ -77,14 +77,14 @@ def summary(relations: Relations, heads: int) -> str:
         "untrained": sum(row.more for row in relations.untrained.values()),
     }
     found = (
-        _("{clear} of {heads} heads find a relation significantly more often than a rule without a model: {names}.",
+        _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.",
           **values)
         if names
-        else _("No head of {heads} finds a relation significantly more often than a rule without a model.", **values)
+        else _("None of {heads} heads finds a relation significantly more often than the baseline.", **values)
     )  # fmt: skip
     how = _(
-        "Each head's relation was chosen on one half of 100 annotated sentences and tested on the other half"
-        " (two-sided, corrected for {tests} heads). With random weights: {untrained}.",
+        "Relations are chosen on one half of 100 sentences and tested on the other (two-sided, corrected for "
+        "{tests} heads). With random weights: {untrained}.",
         **values,
     )
     return join_sentences(found, how)

@@ -54,13 +54,13 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
     st.caption(
         _(
-            "Each strip is one text. Shade and numbers: {measured}, for each token that counts (from 0, no shade,"
-            " to 1); the number above is their mean. Special tokens do not look.",
+            "Each row is a text. Shade: {measured}, from 0 to 1; the number above is the mean. Special tokens "
+            "are not counted.",
             measured=_describe_measure(role),
         )
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
-    about = _("All {texts:,} texts of this list; layers and heads counted from 0", texts=len(kept))
+    about = _("All {texts:,} texts of this list", texts=len(kept))
     download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
          provenance=model_provenance())  # fmt: skip
 
@@ -75,10 +75,10 @@ def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, 
     """Return a sentence on the numbers of hits, misses and texts without the role."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = ngettext(
-        "Head {head}, {place}: a hit in {hits} of {texts} text, a miss in {misses}. A hit: {measured} is {least:.2f}"
-        " or more on average over its tokens. Over all tokens of all texts it is {whole:.2f}.",
-        "Head {head}, {place}: a hit in {hits} of {texts} texts, a miss in {misses}. A hit: {measured} is {least:.2f}"
-        " or more on average over its tokens. Over all tokens of all texts it is {whole:.2f}.",
+        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} text. In a hit, {measured} is at least "
+        "{least:.2f} on average; over all texts it is {whole:.2f}.",
+        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} texts. In a hit, {measured} is at "
+        "least {least:.2f} on average; over all texts it is {whole:.2f}.",
         len(every),
         head=f"{head[0]}-{head[1]}",
         place=WORDS[role],
@@ -91,13 +91,13 @@ def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, 
     )
     if len(every) == texts:
         return found
-    return join_sentences(found, _("In the other {texts} no token could.", texts=texts - len(every)))
+    return join_sentences(found, _("The other {texts} texts have no suitable token.", texts=texts - len(every)))
 
 
 def _describe_measure(role: str) -> str:
     if role == "broad":
-        return _("the entropy of what the token looks at over the greatest there is")
-    return _("the share of its attention that the token gives to {place}", place=WORDS[role])
+        return _("the normalised entropy of the token's attention")
+    return _("the share of the token's attention to {place}", place=WORDS[role])
 
 
 def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:

@@ -42,18 +42,14 @@ def draw_similarity(
     ]
     show_notice(summary(distances, labels, heads, kept), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
-    figure = similarity_map(
-        points, labels.tolist(), heads, notes, theme(), _("Which heads are alike?"), selected=chosen
-    )
+    figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
     draw_chart(figure, KEY, place=left, on_click=keep_head)
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
-            "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token"
-            " by token: distances are Jensen–Shannon distances, as far as two dimensions can keep them; the axes have"
-            " no meaning. Colour and shape: groups, made from the full distances. A click selects the head on all"
-            " pages."
+            "Each mark is a head; near heads have similar attention (Jensen–Shannon distance, projected to 2-D). "
+            "Colour and shape: clusters of the full distances. Click a head to select it."
         )
     )
 
@@ -85,10 +81,9 @@ def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept:
     name = [head_label(layer, head) for layer, head in heads]
     largest = int((labels == 0).sum())
     return _(
-        "Most alike are heads {one} and {other} (distance {apart:.2f} of at most 1); least"
-        " like any other is {lone} ({nearest:.2f} from the nearest). The picture is flat: it shows"
-        " {kept:.0%} of how far apart the heads are (squared), so near dots may still differ. The largest of the"
-        " {groups} groups has {largest} of the heads.",
+        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); head {lone} is most "
+        "distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of the squared distances. "
+        "The largest of {groups} clusters has {largest} heads.",
         one=name[one],
         other=name[other],
         apart=apart[one, other],

@@ -9,7 +9,7 @@
 import { s } from "../shared/svg.js";
 
 /**
- * @typedef {object} Shape  Made by viz/components/block/layout.py; each kind has some of the fields.
+ * @typedef {object} Shape  Made by viz/components/block/block.py; each kind has some of the fields.
  * @property {string} kind
  * @property {string} id
  * @property {string} role

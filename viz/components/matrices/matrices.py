@@ -1,7 +1,9 @@
-"""Matrices as coloured cells with numbers: payload and mount, drawn by matrices.js."""
+"""Matrices as coloured cells with numbers, drawn by matrices.js, on a page or in a standalone HTML file."""
 
 from __future__ import annotations
 
+import base64
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +14,9 @@ import streamlit as st
 
 from attention.codec import frame
 from attention.mask import FloatArray
-from viz.components.script import script, stylesheet, words_field
+from i18n import _, active_language, translate
+from viz.components.script import inline, script, stylesheet, words_field
+from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 
 Palette = Literal["diverging", "sequential"]  # "sequential" is for weights from 0
 
@@ -102,3 +106,42 @@ _COMPONENT = st.components.v2.component(
     js=script("matrices/matrices"),
     css=stylesheet("shared/look", "matrices/matrices"),
 )
+
+
+START = """
+const letters = atob(document.getElementById("embedded").textContent);
+matrices({
+  data: Uint8Array.from(letters, (letter) => letter.charCodeAt(0)),
+  parentElement: document.getElementById("matrices"),
+  setTriggerValue() {},
+});
+"""
+
+
+def matrices_html(
+    title: str, sentences: Sequence[str], sheets: Sequence[MatrixSpec], about: Sequence[tuple[str, str]]
+) -> str:
+    """Return the HTML file; ``about`` are names and values of the caption. All texts are escaped.
+
+    >>> "&lt;b&gt;" in matrices_html("Maps", ["it gives <b> 0.68"], [], [("text", "a")])
+    True
+    """
+    data = base64.b64encode(payload(sheets, False, None, about)).decode()
+    read = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
+    said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
+    drawn, made = translate(UNSCRIPTED), _("Made with Headlight.")
+    style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
+    return f"""<!doctype html>
+<html lang="{active_language()}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{html.escape(title)}</title>
+<style>{style}</style></head>
+<body><h1>{html.escape(title)}</h1>{read}
+<main id="matrices"><div class="still"><p>{html.escape(drawn)}</p></div></main>
+<footer><dl>{said}</dl><p>{html.escape(made)}</p></footer>
+<script type="application/octet-stream" id="embedded">{data}</script>
+<script type="module">
+{inline(script("matrices/matrices") + START)}</script>
+</body></html>
+"""

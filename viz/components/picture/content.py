@@ -19,9 +19,8 @@ from attention.pictures import Grid, Picture
 from attention.record import EVERYTHING, AnyRecord, Record
 from attention.trace import Trace
 from i18n import _, active_language, translate
-from viz.components.script import script, stylesheet, words_field
+from viz.components.script import escape_json, inline, script, stylesheet, words_field
 from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
-from viz.inline import escape_json, inline
 
 LONGEST = 896  # pixels of the photo's longer side
 DIMMEST = 212 / 255  # the share of brightness that a patch without weight loses, as in picture_drawing.js

@@ -18,7 +18,7 @@ import { createStage } from "./picture_stage.js";
 /** @typedef {[number, number, number, number]} RegionEnds first row and column, last row and column */
 /** @typedef {"one"|"other"} RegionName */
 /**
- * @typedef {object} RegionsData  Made by viz/components/picture/regions.py.
+ * @typedef {object} RegionsData  Made by viz/components/picture/picture.py.
  * @property {string} photo
  * @property {string} title
  * @property {{width: number, height: number}} picture

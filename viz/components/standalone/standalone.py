@@ -20,11 +20,10 @@ from attention.mask import FloatArray
 from attention.measures import HeadSummary
 from attention.view import View
 from i18n import _, active_language, gettext_lazy, join_sentences, translate
-from viz.components.script import own_source
+from viz.components.script import escape_json, inline, own_source
 from viz.export import TooLong, caption
-from viz.inline import escape_json, inline
 from viz.static.head import picture
-from viz.static.svg import svg
+from viz.static.shapes import svg
 
 HERE = Path(__file__).parent
 Theme = Literal["auto", "light", "dark"]  # "auto" follows the system

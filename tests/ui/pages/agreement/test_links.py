@@ -12,7 +12,7 @@ from ui.pages.agreement.options import AgreementOptions
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "at most 128"), ("Hi", "at least three")])
+@pytest.mark.parametrize(("text", "sentence"), [("word " * 140, "128"), ("Hi", "three")])
 def test_what_cannot_be_asked_is_said(text: str, sentence: str) -> None:
     page = asked("agreement", text=text, focus=1, special=0)
     (refusal,) = notes(page, "refusal")

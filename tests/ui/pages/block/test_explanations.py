@@ -20,8 +20,7 @@ from ui.pages.block.names import SHORT
 from ui.pages.block.options import FOLDS, BlockOptions
 from ui.pages.block.plan import activation, head_title, towers
 from ui.state.params import parse_params
-from viz.components.block.block import payload
-from viz.components.block.layout import LETTER, STRONG, draw
+from viz.components.block.block import LETTER, STRONG, draw, payload
 
 PAPER = re.compile(r"https://arxiv\.org/abs/\d{4}\.\d{4,5}")
 

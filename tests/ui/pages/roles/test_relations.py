@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from probing.results import RelationRow
 from ui.pages.roles.relations import Relations, summary
 
@@ -13,15 +15,11 @@ def row(p: float, accuracy: float = 95.0) -> RelationRow:
 def test_no_count_of_the_choosing_half_is_told() -> None:
     told = {(layer, 0): row(0.4) for layer in range(61)}
     said = summary(Relations(told, {(0, 0): row(0.2)}), 72)
-    assert said == (
-        "No head of 72 finds a relation significantly more often than a rule without a model. Each head's relation was"
-        " chosen on one half of 100 annotated sentences and tested on the other half (two-sided, corrected for 61"
-        " heads). With random weights: 0."
-    )
+    assert re.findall(r"\d+", said) == ["72", "100", "61", "0"]
 
 
 def test_a_head_is_named_if_it_finds_more_and_not_if_less() -> None:
     said = summary(Relations({(1, 0): row(0.01), (2, 0): row(0.001, accuracy=20.0)}), 72)
-    assert said.startswith(
-        "1 of 72 heads find a relation significantly more often than a rule without a model: 1-0 coref"
-    )
+    assert re.findall(r"\d+", said)[:4] == ["1", "72", "1", "0"]
+    assert "1-0 coref" in said
+    assert "2-0" not in said

@@ -15,9 +15,9 @@ from probing.labelled import ready_sets
 from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
-from training.jobs import budget
-from training.jobs import budget as packed
+from training.jobs import job
 from training.jobs import job as jobs
+from training.jobs import job as packed
 from training.jobs.job import CHARACTERS, Training
 from ui.pages.teach.own_files import WANTED
 from ui.pages.teach.training_controls import fitting
@@ -109,7 +109,7 @@ def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Pat
     press(page, "Teach")
     job = job_in(place)
     assert (job.data, job.source, job.title) == ("", "<i>mine</i>.csv", "<i>mine</i>.csv · characters")
-    labels = packed.read(place / job.id / jobs.ROWS)
+    labels = packed.read_rows(place / job.id / jobs.ROWS)
     assert (labels.labels, len(labels.train)) == (("=cmd|0", "=cmd|1"), 32)
 
 
@@ -145,7 +145,7 @@ def test_what_goes_to_make_room_is_told_without_other_visitors_names(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(place, "done", title="Another visitor's", owner="another", saved=True)
-    monkeypatch.setattr(budget, "pushed_out", lambda looks, *_: tuple(looks))
+    monkeypatch.setattr(job, "pushed_out", lambda looks, *_: tuple(looks))
     page = bring(own(), "train", "titles.tsv", TITLES)
     says(page, "taught model: 1 of")
     assert not any("Another visitor's" in note for note in notes(page))

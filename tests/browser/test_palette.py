@@ -1,0 +1,53 @@
+"""The search for pages, settings and terms in a browser: keys, tabs of other pages, accessibility."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.accessibility import accessibility
+from tests.support.atrest import rest
+from tests.support.browser import PHONE
+from tests.support.looks import STREAMLITS_OWN
+from tests.support.visitor import open_page, painted
+from ui.state.navigation import BY_VIEW
+
+
+def test_a_page_and_a_setting_are_found_by_keys(page: Page, app_url: str) -> None:
+    open_page(page, app_url, layer=2, head=3)
+    painted(page)
+    rest(page)
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox", name=re.compile("pages, settings"))
+    expect(box).to_be_focused()
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("special tok")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("special=0"))
+    rest(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("word vect")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(BY_VIEW["vectors"].title)
+    expect(page).to_have_url(re.compile("view=vectors.*layer=2&head=3"))
+
+
+@pytest.mark.parametrize("viewport", [PHONE])
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+def test_a_term_is_explained_on_a_phone(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    page.get_by_role("button", name=re.compile("Search")).click()
+    page.keyboard.type("excess")
+    option = page.get_by_role("listbox", name="Results").get_by_role("option")
+    expect(option).to_have_count(1)
+    expect(option).to_contain_text(re.compile("minus"))
+    assert accessibility(page, leave_out=STREAMLITS_OWN) == []
+    page.keyboard.press("Enter")  # A term opens nothing.
+    expect(option).to_be_visible()

@@ -1,0 +1,85 @@
+"""The search for pages, settings and terms: its entries, and what a picked entry does."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from i18n import use_language
+from ui.show import palette
+from ui.state.navigation import BY_VIEW
+from ui.state.view_state import ViewState
+from viz.components.palette import palette as component
+
+
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """Return the changes of the choice and of the language."""
+    changes: dict[str, object] = {}
+    monkeypatch.setattr(palette, "get_view_state", lambda: ViewState(special=True, words=False))
+    monkeypatch.setattr(palette, "set_view_state", lambda **more: changes.update(more))
+    monkeypatch.setattr(palette, "change_language", lambda code: changes.update(language=code))
+    monkeypatch.setattr(st, "session_state", {})
+    return changes
+
+
+def pick(entry: str | None) -> None:
+    """Pick the entry with this id."""
+    st.session_state[palette.KEY] = SimpleNamespace(picked=entry)
+    palette._pick()  # noqa: SLF001
+
+
+@pytest.mark.usefixtures("chosen")
+def test_every_view_is_found_and_ids_are_distinct() -> None:
+    entries = palette.entries()
+    ids = [entry.id for entry in entries if entry.id]
+    assert {f"view:{view}" for view in BY_VIEW} <= set(ids)
+    assert len(ids) == len(set(ids))
+    assert {entry.kind for entry in entries if not entry.id} == {"term"}
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_term_is_explained_in_at_most_25_words() -> None:
+    terms = [entry for entry in palette.entries() if entry.kind == "term"]
+    assert len(terms) == len(palette.TERMS) >= 25
+    assert max(len(entry.note.split()) for entry in terms) <= 25
+
+
+@pytest.mark.parametrize(
+    ("entry", "changes"),
+    [
+        ("switch:special", {"special": False}),
+        ("switch:words", {"words": True}),
+        ("language:zh", {"language": "zh"}),
+        ("switch:model", {}),
+        ("language:xx", {}),
+        (None, {}),
+    ],
+)
+def test_a_picked_setting_changes_the_choice(
+    chosen: dict[str, object], entry: str | None, changes: dict[str, object]
+) -> None:
+    pick(entry)
+    assert chosen == changes
+    assert palette.OPENED not in st.session_state
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_picked_view_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(component, "mount", lambda *_: None)
+    monkeypatch.setattr(palette, "go_to_view", lambda view, _query: opened.append(view))
+    pick("view:vectors")
+    palette.draw_palette()
+    palette.draw_palette()
+    assert opened == ["vectors"]
+
+
+@pytest.mark.usefixtures("chosen")
+def test_the_present_language_is_not_offered() -> None:
+    with use_language("zh"):
+        offered = {entry.id for entry in palette.entries() if entry.id.startswith("language:")}
+    assert "language:en" in offered
+    assert "language:zh" not in offered

@@ -1,0 +1,98 @@
+"""The layout of each view at 1440 × 900: controls above the fold, and the top of the first figure.
+
+python -m tools.page_layout                 a table of all views
+python -m tools.page_layout find measure    some views
+
+The goals are at most 12 controls above the fold and the first figure within 400 pixels. The navigation, the bar above
+the page, tabs, word chips, help icons and the grid of heads do not count as controls; a group of options counts once.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.browser.test_pages import LACKING, VISITS, drawn  # noqa: E402  (after the path is set)
+from tests.support.atrest import rest  # noqa: E402
+from tests.support.browser import chromium  # noqa: E402
+from tests.support.running import running  # noqa: E402
+from tests.support.visitor import address_of  # noqa: E402
+from ui.state.navigation import BY_VIEW  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, ViewportSize
+
+MOST_CONTROLS, LOWEST_FIGURE = 12, 400
+SIZE: ViewportSize = {"width": 1440, "height": 900}
+# Return the names of the controls above the fold and the top of the first figure, through all shadow roots.
+MEASURE = """(figure) => {
+    const all = function* (root) {
+        for (const el of root.querySelectorAll("*")) {
+            yield el;
+            if (el.shadowRoot) yield* all(el.shadowRoot);
+        }
+    };
+    const up = (el) => el.parentElement ?? el.getRootNode().host ?? null;
+    const inside = (el, selector) => {
+        for (let at = el; at; at = up(at)) if (at.matches(selector)) return true;
+        return false;
+    };
+    const CONTROL = "button, a[href], input, select, textarea, summary, [role=slider], [role=radiogroup]";
+    const NOT = ".st-key-top_bar, .st-key-view_tabs, .strip, .chips, [role=tablist], [data-testid=stTooltipIcon], "
+        + "[data-testid=stElementToolbar], .modebar-container, [data-testid=stHeaderActionElements], p, li";
+    const PART = "[role=radiogroup] [role=radio], [role=radiogroup] input, [data-testid=stSelectbox] button, "
+        + "[data-testid=stSlider] input, [data-testid=stNumberInput] button, [data-testid=stFileUploader] input";
+    const main = document.querySelector("[data-testid=stMain]");
+    const [names, tops] = [[], []];
+    for (const el of all(main)) {
+        const box = el.getBoundingClientRect();
+        if (box.width < 2 || box.height < 2 || !el.checkVisibility({ visibilityProperty: true })) continue;
+        if (el.matches(CONTROL) && !el.matches(PART) && box.top < innerHeight && !inside(el, NOT))
+            names.push((el.ariaLabel || el.innerText || el.id || el.className || el.tagName).trim().slice(0, 30));
+        if (el.matches("canvas, svg, iframe, img, .js-plotly-plot") && box.width >= 200 && box.height >= 100
+            || figure && el.matches(figure)) tops.push(box.top);
+    }
+    return [names, tops.length ? Math.round(Math.min(...tops)) : null];
+}"""
+
+
+def measure(page: Page, view: str) -> tuple[list[str], int | None]:
+    """Return the names of the controls above the fold, and the top of the first figure in pixels."""
+    found: Any = page.evaluate(MEASURE, VISITS[view].figure.replace(", " + LACKING, ""))
+    return list(found[0]), found[1]
+
+
+def main(arguments: list[str]) -> int:
+    """Print a table of the views; return 1 if a view misses a goal."""
+    from playwright.sync_api import sync_playwright
+
+    missed = 0
+    with running(Path(tempfile.mkdtemp()) / "app.log") as app, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
+        print(f"{'view':16}{'controls':>10}{'figure':>8}{'seconds':>9}")
+        for view in arguments or BY_VIEW:
+            page = browser.new_page(viewport=SIZE)
+            came = perf_counter()
+            page.goto(f"{app.url}{address_of(view)}")
+            drawn(page, view)
+            took = perf_counter() - came
+            rest(page)
+            controls, top = measure(page, view)
+            missed += len(controls) > MOST_CONTROLS or (top or 0) > LOWEST_FIGURE
+            print(f"{view:16}{len(controls):>10}{'none' if top is None else top:>8}{took:>9.1f}")
+            if arguments:
+                print("  " + ", ".join(controls))
+            page.close()
+        browser.close()
+    print(f"{missed} views miss a goal ({MOST_CONTROLS} controls, first figure within {LOWEST_FIGURE} pixels)")
+    return min(missed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

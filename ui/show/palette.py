@@ -1,0 +1,111 @@
+"""The search for pages, settings and terms, which Ctrl+K opens on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from i18n import _, active_language, available_languages, gettext_lazy, translate
+from ui.input.sidebar import own_name
+from ui.show.views import go_to_view
+from ui.state.navigation import PAGES
+from ui.state.session import change_language, get_view_state, set_view_state
+from viz.components.palette import palette
+from viz.components.palette.palette import PaletteEntry
+
+KEY = "palette"
+OPENED = "palette_view"  # Session key of the picked view, which the next lines of the script open.
+
+# Fields of the view state that an entry switches on or off, with their titles.
+SWITCHES = {
+    "words": (gettext_lazy("Show whole words"), gettext_lazy("Show tokens")),
+    "special": (gettext_lazy("Show special tokens"), gettext_lazy("Hide special tokens")),
+}
+TERMS = {
+    gettext_lazy("Attention weight"): gettext_lazy(
+        "The share of a token's attention that goes to another token; the weights of a row sum to 1."
+    ),
+    gettext_lazy("Attention head"): gettext_lazy(
+        "One of several parallel attention computations of a layer, each with its own weights."
+    ),
+    gettext_lazy("Layer"): gettext_lazy("A block of attention and a feed-forward network; models stack several."),
+    gettext_lazy("Query, key, value"): gettext_lazy(
+        "Vectors of a token: queries are compared with keys, and the result mixes the values."
+    ),
+    gettext_lazy("Softmax"): gettext_lazy("Turns scores into positive weights that sum to 1."),
+    gettext_lazy("Token"): gettext_lazy("A word or a part of a word, the unit that a model reads."),
+    gettext_lazy("Special token"): gettext_lazy(
+        "A token that the tokenizer adds, such as [CLS] and [SEP]; it often receives much attention."
+    ),
+    gettext_lazy("Self-attention and cross-attention"): gettext_lazy(
+        "Attention within one text, and from a translation to its source text."
+    ),
+    gettext_lazy("Causal mask"): gettext_lazy("Hides later tokens, so that a token attends to earlier tokens only."),
+    gettext_lazy("Embedding"): gettext_lazy("The vector of a token before the first layer."),
+    gettext_lazy("Positional encoding"): gettext_lazy("Numbers that tell a model the order of its tokens."),
+    gettext_lazy("Residual stream"): gettext_lazy("The vector of a token to which each layer adds its output."),
+    gettext_lazy("Layer normalisation"): gettext_lazy("Rescales a vector to mean 0 and variance 1."),
+    gettext_lazy("Feed-forward network"): gettext_lazy("Two matrices of a layer that change each token on its own."),
+    gettext_lazy("Logit"): gettext_lazy("A score before the softmax."),
+    gettext_lazy("Excess weight"): gettext_lazy(
+        "The weight minus what other words give the same word and what the head gives that distance in other texts."
+    ),
+    gettext_lazy("Attention sink"): gettext_lazy("A token, often the first, that receives weight without meaning."),
+    gettext_lazy("Entropy"): gettext_lazy("How evenly a token spreads its attention; 0 if all goes to one token."),
+    gettext_lazy("Ablation"): gettext_lazy("Removing a head's output to measure how the answer changes."),
+    gettext_lazy("Activation patching"): gettext_lazy(
+        "Replacing an activation by that of another text to find where a difference arises."
+    ),
+    gettext_lazy("Attribution method"): gettext_lazy("A rule that divides an output among the words of the input."),
+    gettext_lazy("Surprisal"): gettext_lazy("The negative logarithm of a token's probability, in bits."),
+    gettext_lazy("Beam search"): gettext_lazy("Keeps the most probable partial texts at each step, not just one."),
+    gettext_lazy("Temperature"): gettext_lazy("Divides the logits before sampling; higher values give more variety."),
+    gettext_lazy("Key–value cache"): gettext_lazy("Stored keys and values of earlier tokens, which saves computing."),
+    gettext_lazy("Fine-tuning"): gettext_lazy("Training a finished model further on labelled examples."),
+}
+
+
+def entries() -> list[PaletteEntry]:
+    """Return the entries in the active language: pages with their tabs, settings, then terms."""
+    return [*_views(), *_settings(), *(PaletteEntry("", "term", translate(t), translate(n)) for t, n in TERMS.items())]
+
+
+def _views() -> Iterator[PaletteEntry]:
+    for page in PAGES:
+        for view, title in page.views.items():
+            several = len(page.views) > 1
+            yield PaletteEntry(
+                f"view:{view}",
+                "page",
+                translate(title if several else page.title),
+                translate(page.title) if several else "",
+            )
+
+
+def _settings() -> Iterator[PaletteEntry]:
+    choice = get_view_state()
+    for field, (on, off) in SWITCHES.items():
+        yield PaletteEntry(f"switch:{field}", "setting", translate(off if getattr(choice, field) else on))
+    for code in available_languages():
+        if code != active_language():
+            yield PaletteEntry(f"language:{code}", "setting", own_name(code), _("Language"))
+
+
+def draw_palette() -> None:
+    """Draw the search, and open the view that was picked."""
+    palette.mount(entries(), KEY, _pick)
+    view = st.session_state.pop(OPENED, None)
+    if view is not None:
+        go_to_view(view, {})
+
+
+def _pick() -> None:
+    """Carry out the picked entry; a view is opened in the run that follows."""
+    kind, _sep, name = str(st.session_state[KEY].picked or "").partition(":")
+    if kind == "view":
+        st.session_state[OPENED] = name
+    elif kind == "switch" and name in SWITCHES:
+        set_view_state(**{name: not getattr(get_view_state(), name)})
+    elif kind == "language" and name in available_languages():
+        change_language(name)

@@ -1,0 +1,43 @@
+"""The search for pages, settings and terms: payload and mount, drawn by palette.js."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from viz.components.script import script, stylesheet, words_field
+
+
+@dataclass(frozen=True)
+class PaletteEntry:
+    """An entry of the list; ``note`` is shown below the title, and a term has no ``id`` because it opens nothing."""
+
+    id: str
+    kind: str  # "page", "setting" or "term".
+    title: str
+    note: str = ""
+
+
+def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
+    """Return the data that palette.js draws, with the fields of its typedef PaletteData.
+
+    >>> payload([PaletteEntry("find", "page", "Find")])["entries"]
+    [{'id': 'find', 'kind': 'page', 'title': 'Find', 'note': ''}]
+    """
+    return {"entries": [asdict(entry) for entry in entries], **words_field("palette/palette")}
+
+
+def mount(entries: Sequence[PaletteEntry], key: str, on_pick: Callable[[], None]) -> None:
+    """Draw the button; ``on_pick`` runs if the visitor picks an entry, whose id is session_state[key].picked."""
+    _COMPONENT(data=payload(entries), key=key, on_picked_change=on_pick)
+
+
+_COMPONENT = st.components.v2.component(
+    "headlight_palette",
+    html='<div id="palette" class="hl"></div>',
+    js=script("palette/palette"),
+    css=stylesheet("shared/look", "palette/palette"),
+)
