@@ -62,7 +62,7 @@ def rows(path: Path) -> list[list[str]]:
 def test_the_famous_pair_is_one_click_from_explore(
     page: Page, app_url: str, pair: AlignedViews, found: Changes
 ) -> None:
-    open_page(page, app_url, words=0)
+    open_page(page, app_url, text=TIRED)
     painted(page)
     page.get_by_role("link", name=re.compile("too tired | too wide")).click()
     text = said(page, "“it” gives “animal”")
