@@ -12,6 +12,7 @@ from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
 from classroom.store import StudentView, TeacherView
 from i18n import _, ngettext
+from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
@@ -21,6 +22,7 @@ from ui.show.views import go_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
+from ui.state.view_state import DEFAULT_MODEL
 from viz.components.follower import follower
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
@@ -232,8 +234,9 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
 
 
 def _address(view: str, query: dict[str, str]) -> str:
-    path, written = BY_VIEW[view].path, urlencode({**query, **view_fields(view)})
-    return f"/{path}?{written}" if written else f"/{path}"
+    """Return the address of a view; it names the model, so that it does not depend on the default model."""
+    written = urlencode({"model": DEFAULT_MODEL, **query, **view_fields(view)})
+    return f"/{BY_VIEW[view].path}?{written}"
 
 
 def class_summary(board: TeacherView) -> str:
@@ -341,7 +344,8 @@ def _rejoin_class() -> None:
 def _open(address: str, path: str) -> None:
     """Open the teacher's view from the page at ``path``; ignore an address that names no page of this app."""
     there, _sep, written = address.removeprefix("/").partition("?")
-    found = view_of_link(there, dict(parse_qsl(written, keep_blank_values=True)))
+    # A view that an earlier version stored names no model if it was the embedded encoder.
+    found = view_of_link(there, {"model": EMBEDDED, **dict(parse_qsl(written, keep_blank_values=True))})
     if found is None:
         return
     view, query = found

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from i18n import format_or_list, gettext_lazy, join_sentences
+from inference.catalogue.published_scores import compare_encoders
 from inference.errors import UserError
 from inference.files import architecture, checkpoint, embedded, extras, hub, sources
 from inference.files.checkpoint import tensors
@@ -43,7 +44,7 @@ def bert_base() -> EncoderSize:
 
 EMBEDDED_CARD = ModelCard(
     EMBEDDED,
-    gettext_lazy("MiniLM (embedded)"),
+    EMBEDDED,
     "encoder",
     gettext_lazy("English"),
     gettext_lazy("sentence similarity"),
@@ -52,24 +53,48 @@ EMBEDDED_CARD = ModelCard(
     embedded=True,
     downloaded=True,
 )
+
+
+def _summarize_bert() -> str:
+    """Return the summary of the embedded BERT, with its scores compared with the embedded encoder's."""
+    about = gettext_lazy(
+        "Comes with the app: {model}, trained further to predict masked words and to judge pairs of texts.",
+        model=EMBEDDED,
+    )
+    scores = compare_encoders()
+    if scores is None or not scores.behind:
+        return about
+    return join_sentences(
+        about,
+        gettext_lazy(
+            "Compared with {model}, its best heads are {least:.1f} to {most:.1f} points lower on {behind} of "
+            "{relations} UD relations. On GAP pronouns they reach {gap:.1f} % against {other:.1f} %.",
+            model=EMBEDDED,
+            least=scores.behind[0],
+            most=scores.behind[-1],
+            behind=len(scores.behind),
+            relations=scores.relations,
+            gap=scores.gap[0],
+            other=scores.gap[1],
+        ),
+    )
+
+
 OWN_CARDS = (
     ModelCard(
         embedded.BERT,
-        gettext_lazy("Headlight BERT (embedded)"),
+        embedded.BERT,
         "encoder",
         gettext_lazy("English"),
         gettext_lazy("masked words, next sentence"),
         None,
-        gettext_lazy(
-            "Comes with the app: the same small BERT, trained further to guess masked words and to judge pairs of"
-            " texts."
-        ),
+        _summarize_bert(),
         embedded=True,
         downloaded=True,
     ),
     ModelCard(
         embedded.TRANSLATOR,
-        gettext_lazy("Headlight English to French (embedded)"),
+        embedded.TRANSLATOR,
         "encoder-decoder",
         gettext_lazy("English to French"),
         gettext_lazy("translation"),
@@ -81,7 +106,7 @@ OWN_CARDS = (
 )
 SMOLLM_CARD = ModelCard(
     SMOLLM.name,
-    gettext_lazy("SmolLM2 135M Instruct (package)"),
+    SMOLLM.name,
     "decoder",
     gettext_lazy("English"),
     gettext_lazy("next word"),
@@ -96,7 +121,7 @@ SMOLLM_CARD = ModelCard(
 )
 E5_CARD = ModelCard(
     E5.name,
-    gettext_lazy("E5 small, Chinese (package)"),
+    E5.name,
     "encoder",
     gettext_lazy("Chinese"),
     gettext_lazy("sentence similarity"),
@@ -110,7 +135,7 @@ E5_CARD = ModelCard(
 )
 DINOV2_CARD = ModelCard(
     DINOV2.name,
-    gettext_lazy("DINOv2 small (package)"),
+    DINOV2.name,
     "encoder",
     "",
     gettext_lazy("pictures"),

@@ -62,6 +62,19 @@ class WeakRelation:
 
 
 @dataclass(frozen=True)
+class EncoderComparison:
+    """The best heads of the embedded BERT compared with those of the embedded encoder.
+
+    ``behind`` are the deficits of at least CLEARLY_BEHIND points on UD relations, of ``relations`` in all. ``gap``
+    are the accuracies of both on GAP pronouns, in percent.
+    """
+
+    behind: tuple[float, ...]
+    relations: int
+    gap: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class MaskedAccuracy:
     """The top-1 and top-5 accuracy, 0 to 1, on held-out masked tokens.
 
@@ -114,14 +127,33 @@ def _parse_pronoun_head(slide: dict[str, Any]) -> PronounHead:
 
 def _weakest_relation(further: dict[str, Any]) -> WeakRelation | None:
     """Return the relation with the largest deficit, over rows with a best head of both models, or None."""
+    return max(_deficits(further), key=lambda one: one.points, default=None)
+
+
+def _deficits(further: dict[str, Any]) -> list[WeakRelation]:
+    """Return the deficit of every relation with a best head of both models."""
     rows = [
         (str(relation), row)
         for table in further.values()
         for relation, row in table.items()
         if isinstance(row, dict) and BERT in row and EMBEDDED in row and relation != "all"
     ]
-    found = [WeakRelation(relation, _accuracy(row[EMBEDDED]) - _accuracy(row[BERT])) for relation, row in rows]
-    return max(found, key=lambda one: one.points, default=None)
+    return [WeakRelation(relation, _accuracy(row[EMBEDDED]) - _accuracy(row[BERT])) for relation, row in rows]
+
+
+CLEARLY_BEHIND = 3.0  # percentage points
+
+
+def compare_encoders(assets: Path = ASSETS) -> EncoderComparison | None:
+    """Return the comparison stored with the embedded BERT; None without a valid file or without its GAP scores."""
+    try:
+        further: dict[str, Any] = json.loads((assets / BERT / SCORES).read_text(encoding="utf-8"))["further"]
+        found = _deficits(further)
+        gap = next(table for name, table in further.items() if name.startswith("GAP"))
+        behind = tuple(sorted(one.points for one in found if round(one.points, 1) >= CLEARLY_BEHIND))
+        return EncoderComparison(behind, len(found), (_accuracy(gap[BERT]), _accuracy(gap[EMBEDDED])))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+        return None
 
 
 def _accuracy(best: str) -> float:

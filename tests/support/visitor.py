@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
+from inference import EMBEDDED
 from tests.support.atrest import PATIENCE, rest
 from tests.support.savedfiles import text_of
 from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
@@ -20,8 +21,13 @@ DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
 
 
 def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
-    """Open a page of the app with a view in its address."""
-    page.goto(f"{url}{path}" + (f"?{urlencode(query)}" if query else ""))
+    """Open a page of the app with a view in its address.
+
+    The page reads with the embedded encoder, the default of the requests from which tests compute numbers, unless
+    ``query`` names a model; None stands for the default model of the app.
+    """
+    fields = {name: value for name, value in {"model": EMBEDDED, **query}.items() if value is not None}
+    page.goto(f"{url}{path}" + (f"?{urlencode(fields)}" if fields else ""))
 
 
 def address_of(view: str) -> str:

@@ -109,7 +109,7 @@ def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], b
     No package is needed if ``better`` is downloaded, and none is offered if no package has such a model.
 
     >>> describe_offline_option([], ["\u732b"], None)[:50]
-    'With no hub, E5 small, Chinese (package) does: mak'
+    'With no hub, multilingual-e5-small-zh does: make e'
     """
     if better is not None and better.downloaded:
         return ""

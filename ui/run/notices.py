@@ -7,11 +7,12 @@ from html import escape
 import streamlit as st
 
 from i18n import _, translate
-from inference import EMBEDDED, UserError
+from inference import UserError
 from inference.task_heads import CLASSES
 from ui.run.counters import REFUSALS
 from ui.show.views import link_to_view
 from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_view_state, unshown_notes
+from ui.state.view_state import DEFAULT_MODEL
 
 
 def show_notice(sentence: str, role: str = "alert") -> None:
@@ -64,8 +65,11 @@ def show_error(refusal: UserError) -> None:
         link_to_view("explore", _("Download the model"), help=_("Explore offers the download"))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
         link_to_view("teach", _("Teach"), help=_("Fine-tune a model, which adds this head"))
-    if refusal.way_out in ("embedded", "retry") and get_view_state().model != EMBEDDED:
-        changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
+    if refusal.way_out in ("embedded", "retry") and get_view_state().model != DEFAULT_MODEL:
+        changes = {**NEW_MODEL, "model": DEFAULT_MODEL, "revision": ""}
         st.button(
-            _("Use the embedded model"), on_click=set_view_state, kwargs=changes, help=_("It works without a network")
+            _("Use {model}", model=DEFAULT_MODEL),
+            on_click=set_view_state,
+            kwargs=changes,
+            help=_("It works without a network"),
         )

@@ -22,7 +22,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from inference import EMBEDDED
 from inference.byte_cache import ByteLru
 from inference.scheduling import QueueStats
 from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
@@ -30,6 +29,7 @@ from ui.run.services import get_backend, get_trace_store
 from ui.server import middleware
 from ui.server.middleware import may_be_proxied
 from ui.server.warm_up import FAILED
+from ui.state.view_state import DEFAULT_MODEL
 
 NOW = {"Cache-Control": "no-store"}
 
@@ -40,13 +40,13 @@ async def liveness(_request: Request) -> Response:
 
 
 def readiness(_request: Request) -> Response:
-    """Return 503 if the embedded model failed to load and is still not in memory; else return 200.
+    """Return 503 if the default model failed to load and is still not in memory; else return 200.
 
     The server is ready while the model loads, because pages answer meanwhile.
     """
-    if not FAILED.is_set() or get_backend().status(EMBEDDED) == "loaded":
+    if not FAILED.is_set() or get_backend().status(DEFAULT_MODEL) == "loaded":
         return PlainTextResponse("ready", headers=NOW)
-    return PlainTextResponse("The embedded model could not be loaded; the log says why.", 503, headers=NOW)
+    return PlainTextResponse("The default model could not be loaded; the log says why.", 503, headers=NOW)
 
 
 def health_routes() -> list[Route]:

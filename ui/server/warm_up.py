@@ -1,4 +1,4 @@
-"""Tasks at the start of the server: printing the address and loading the embedded model."""
+"""Tasks at the start of the server: printing the address and loading the default model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from inference import TraceRequest
 from ui.run.network import is_open, network_addresses
 from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.state.examples import EXAMPLES
+from ui.state.view_state import DEFAULT_MODEL
 
 log = logging.getLogger(__name__)
 # Seconds before torch is imported; the import would delay the first page by a third of a second.
@@ -25,7 +26,7 @@ ONLY_THIS_MACHINE = (
     "Only this machine reaches the app, although HEADLIGHT_FOR expects others: the server listens at the loopback."
     " Start it with make run FOR=class, or add --server.address 0.0.0.0."
 )
-FAILED = threading.Event()  # Set if the embedded model could not be loaded.
+FAILED = threading.Event()  # Set if the default model could not be loaded.
 
 
 def announce() -> None:
@@ -50,14 +51,14 @@ def announce() -> None:
 
 
 def warm_up() -> None:
-    """Load the embedded model and trace the first example, so that the first visitor waits less."""
+    """Load the default model and trace the first example, so that the first visitor waits less."""
     time.sleep(HEAD_START)
     try:
-        trace = get_backend().trace(TraceRequest(text=EXAMPLES[0]["text"]))
+        trace = get_backend().trace(TraceRequest(DEFAULT_MODEL, EXAMPLES[0]["text"]))
         get_trace_store().survey(trace, ViewOptions())
     except Exception as error:
         FAILED.set()
         if not isinstance(error, ValueError):
             raise
         # The page loads the model again and shows the error; here the error must not stop the server.
-        log.warning("The embedded model could not be prepared.", exc_info=True)
+        log.warning("The model %s could not be prepared.", DEFAULT_MODEL, exc_info=True)

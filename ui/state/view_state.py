@@ -14,11 +14,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from i18n import error_message, gettext_lazy
-from inference import EMBEDDED
+from inference.files.embedded import BERT
 from ui.state.examples import EXAMPLES
 from viz.components.explore.options import MicroscopeOptions
 from viz.options import Option, option, options_of
 
+DEFAULT_MODEL = BERT  # The app's model; commands and Python use inference.EMBEDDED.
 LONGEST_LINK = 24_000  # Maximum length of an address that browsers and the server accept.
 LONGEST_TEXT = 400_000  # Maximum size of a decompressed link in bytes.
 PINNED = 8  # Maximum number of pinned heads.
@@ -33,7 +34,7 @@ PARTS = ("", "encoder", "decoder", "cross")
 class SelectedText:
     """The model, the text and the selected link; they come first in an address."""
 
-    model: str = EMBEDDED
+    model: str = DEFAULT_MODEL
     revision: str = ""
     text: str = EXAMPLES[0]["text"]
     pair: str = ""

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from inference.catalogue.listing import OWN_CARDS
 from inference.catalogue.published_scores import (
     MaskedAccuracy,
     PronounHead,
     PublishedBleu,
     WeakRelation,
+    compare_encoders,
     masked_accuracy,
     translation_scores,
 )
@@ -147,3 +149,22 @@ def test_the_embedded_models_own_file_says_all_of_it() -> None:
 def test_broken_figures_of_guesses_give_nothing(tmp_path: Path, changes: Any) -> None:
     put_bert(tmp_path, **changes)
     assert masked_accuracy(BERT, tmp_path) is None
+
+
+def test_the_comparison_counts_clear_deficits_and_states_gap(tmp_path: Path) -> None:
+    further = {"UD": {**UD, "det": {BERT: "2-8: 76.5", EMBEDDED: "2-8: 80.6"}}, "GAP": GAP}
+    put_bert(tmp_path, further)
+    found = compare_encoders(tmp_path)
+    assert found is not None
+    assert list(found.behind) == pytest.approx([4.1, 9.5])
+    assert (found.relations, found.gap) == (3, (3.0, 73.5)), "the row of one model and the row of all do not count"
+    (tmp_path / BERT / "evaluation.json").write_text('{"further": {}}')
+    assert compare_encoders(tmp_path) is None
+
+
+def test_the_card_of_bert_states_its_scores() -> None:
+    found = compare_encoders()
+    assert found is not None
+    assert (len(found.behind), found.relations, found.gap) == (4, 8, (73.7, 73.5))
+    summary = next(card.summary for card in OWN_CARDS if card.id == BERT)
+    assert all(f"{number:.1f}" in summary for number in (found.behind[0], found.behind[-1], *found.gap))

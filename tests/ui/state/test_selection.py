@@ -12,7 +12,7 @@ from tests.support.asking import asked, notes
 from tests.support.traces import sentence_trace, translation_trace
 from ui.run.services import TraceStore, get_backend
 from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select
-from ui.state.view_state import ViewState
+from ui.state.view_state import DEFAULT_MODEL, ViewState
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
 
@@ -42,13 +42,14 @@ def test_without_an_example_the_link_most_its_own_is_shown() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("model", [EMBEDDED, DEFAULT_MODEL])
 @pytest.mark.parametrize(
     "text", ["My brother lost his keys on the train to London.", "Dogs that chase cats get tired."]
 )
-def test_a_text_opens_on_no_head_of_places_or_columns(text: str) -> None:
-    view = View(get_backend().trace(TraceRequest(EMBEDDED, text)))
-    selection, _ = select(ViewState(text=text), view, None)
-    survey, habits = load_baselines(ViewState(text=text), view)
+def test_a_text_opens_on_no_head_of_places_or_columns(text: str, model: str) -> None:
+    view = View(get_backend().trace(TraceRequest(model, text)))
+    selection, _ = select(ViewState(model=model, text=text), view, None)
+    survey, habits = load_baselines(ViewState(model=model, text=text), view)
     assert habits is not None
     layer, head, focus = selection["layer"], selection["head"], selection["focus"]
     rows = view.rows(focus)

@@ -195,5 +195,5 @@ def _says_too_long() -> None:
 
 def _title(model: str, revision: str) -> str:
     cards: dict[str, ModelCard] = {card.id: card for card in fine_tuning.cards(model)}
-    title = cards[model].title.removesuffix(" (embedded)") if model in cards else model
+    title = cards[model].title if model in cards else model
     return f"{title} ({revision})" if revision and not sources.is_taught(model) else title

@@ -56,8 +56,8 @@ class StepView:
 
 
 def choice_of(pointed: Pointed) -> ViewState:
-    """Return the view state in a view's link."""
-    return parse(dict(pointed.query))[0]
+    """Return the view state in a view's link; a link without a model reads the embedded model."""
+    return parse({"model": EMBEDDED, **dict(pointed.query)})[0]
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from i18n import _
-from inference import EMBEDDED, UserError
+from inference import UserError
 from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.routes import address
@@ -17,7 +17,7 @@ from ui.run.notices import show_notice
 from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.session import NEW_MODEL, get_view_state, set_view_state
-from ui.state.view_state import ViewState, to_query
+from ui.state.view_state import DEFAULT_MODEL, ViewState, to_query
 from viz.components.base_path import BASE
 
 SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # Session keys: the id of the training to confirm, and an error.
@@ -160,5 +160,5 @@ def _remove(look: JobStatus) -> None:
         st.session_state[PROBLEM] = refusal.message
         return
     if get_view_state().model == look.job.name:
-        set_view_state(**{**NEW_MODEL, "model": EMBEDDED, "revision": ""})
+        set_view_state(**{**NEW_MODEL, "model": DEFAULT_MODEL, "revision": ""})
     set_params(TeachOptions, job="")

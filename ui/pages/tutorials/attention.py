@@ -133,7 +133,7 @@ def unscaled_scores(_choice: ViewState, _options: TutorialsOptions) -> str:
     largest = [record.weights(head).max(axis=-1) for record in alone for head in range(record.heads)]
     return (
         _(
-            "On “{text}” the rows of MiniLM's {heads} heads spread over {divided:.2f} bits on "
+            "On “{text}” the rows of all-MiniLM-L6-v2's {heads} heads spread over {divided:.2f} bits on "
             "average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}. Then "
             "{share:.0%} of the rows give a single token more than {steep}; a softmax that steep passes next to no "
             "gradient on.",
@@ -195,8 +195,8 @@ def order(_choice: ViewState, _options: TutorialsOptions) -> str:
     found = get_backend().inspect(OrderRequest(text=TIRED, order=shuffle_tokens(trace.source, 1)))
     having, lacking = float(found.having.differences.max()), float(found.lacking.differences.max())
     return _(
-        "With its words shuffled, MiniLM's weights differ by up to {having:.2f} from the same weights moved along. "
-        "With positions taken away they differ by {lacking}: attention itself sees no order at all.",
+        "With its words shuffled, all-MiniLM-L6-v2's weights differ by up to {having:.2f} from the same weights moved "
+        "along. With positions taken away they differ by {lacking}: attention itself sees no order at all.",
         having=having,
         lacking=scientific(lacking),
     )

@@ -115,7 +115,7 @@ def facts(_choice: ViewState, _options: TutorialsOptions) -> str:
     blank = get_backend().predict(MaskedWords(model=BERT, text=FRANCE, words=("Paris",)))
     best, paris = blank.blanks[0].guesses[0], blank.candidates[0]
     first = _(
-        "“{text}” — Headlight BERT puts “{piece}” first, with {chance}.",
+        "“{text}” — headlight-bert puts “{piece}” first, with {chance}.",
         text=FRANCE,
         piece=best.piece,
         chance=percent(best.probability),

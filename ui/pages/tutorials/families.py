@@ -89,7 +89,7 @@ def shares(_choice: ViewState, _options: TutorialsOptions) -> str:
     words = sum(part.count for part in build.parts if part.name == TOKENS)
     total = build.total
     return _(
-        "Of MiniLM's {total:,} weights, {words:.0%} are the vectors of its pieces, "
+        "Of all-MiniLM-L6-v2's {total:,} weights, {words:.0%} are the vectors of its pieces, "
         "{forward:.0%} are in feed-forward parts and {attention:.0%} in attention.",
         total=total,
         words=words / total,
@@ -104,9 +104,9 @@ def future_attention(_choice: ViewState, _options: TutorialsOptions) -> str:
     encoder, decoder = (later_share(trace, part) for trace, part in ((reads, "encoder"), (writes, "decoder")))
     return (
         _(
-            "In MiniLM, an encoder, a token gives {encoder:.2f} of its attention to tokens after it, on average. In the"
-            " translator's decoder it is {decoder:.2f}, and the largest of all such weights is {largest:g}: the mask"
-            " leaves none.",
+            "In all-MiniLM-L6-v2, an encoder, a token gives {encoder:.2f} of its attention to tokens after it, on "
+            "average. In the translator's decoder it is {decoder:.2f}, and the largest of all such weights is "
+            "{largest:g}: the mask leaves none.",
             encoder=encoder[0],
             decoder=decoder[0],
             largest=decoder[1],
@@ -210,7 +210,7 @@ STATIONS = (
         (
             link_to(
                 "compare",
-                gettext_lazy("MiniLM beside Headlight BERT"),
+                gettext_lazy("all-MiniLM-L6-v2 beside headlight-bert"),
                 {"differs": "model", "beside": BERT},
                 text=TIRED,
             ),

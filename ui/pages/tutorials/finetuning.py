@@ -42,7 +42,7 @@ def new_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
     build, classes = get_backend().inspect(Anatomy()), len(ready_sets.load(INTENTS).labels)
     head = classes * (build.width + 1)
     return _(
-        "For the {classes} classes of “{title}”, the head on MiniLM has {classes} × "
+        "For the {classes} classes of “{title}”, the head on all-MiniLM-L6-v2 has {classes} × "
         "{width} weights and {classes} biases: {new:,} new numbers beside {total:,} that were there, {share:.3%}.",
         classes=classes,
         title=translate(ready_sets.BY_ID[INTENTS].title),
@@ -61,7 +61,7 @@ def first_vector(_choice: ViewState, _options: TutorialsOptions) -> str:
         likeness[pooling] = cosine(vectors, vectors)
     first, mean = likeness["first"], likeness["mean"]
     return _(
-        "Before it is taught, Headlight BERT's [CLS] of a text on music and of one on the stock market have the "
+        "Before it is taught, headlight-bert's [CLS] of a text on music and of one on the stock market have the "
         "cosine {unlike:.2f}, of two on music {alike:.2f}; with the mean of all pieces it is {mean_unlike:.2f} and "
         "{mean_alike:.2f}. It was trained to judge pairs, and what else "
         "stands in [CLS] is for the task to make.",
@@ -123,7 +123,7 @@ def frozen_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
         for frozen, share in RECORDED.items()
     ]
     return _(
-        "MiniLM has {total:,} weights, {below:,} of them in its embeddings and {each:,} in each of its "
+        "all-MiniLM-L6-v2 has {total:,} weights, {below:,} of them in its embeddings and {each:,} in each of its "
         "{layers} layers. With {frozen} layers frozen, and the embeddings below them, {learn:,} learn: "
         "{share:.0%}. A record of three trainings here (docs/TRAINING.md), one seed, on "
         "“{title}”: {shares}, where only the head learns; counting words reaches {counted:.1%}.",
@@ -148,7 +148,7 @@ def dropout_spread(choice: ViewState, options: TutorialsOptions) -> str:
     found = get_backend().predict(Dropout(model=BERT, text=text, hidden=hidden, cut=choice.cut, share=share))
     word = text[hidden[0][1] : hidden[0][2]] if hidden else "[MASK]"
     first = _(
-        "With “{word}” hidden in your text, Headlight BERT puts “{piece}” first, with {chance}.",
+        "With “{word}” hidden in your text, headlight-bert puts “{piece}” first, with {chance}.",
         word=word,
         piece=found.undropped.piece,
         chance=percent(found.undropped.probability),

@@ -25,8 +25,8 @@ def how_to_read() -> None:
                 "- Beside it stands what is often told, and what a model of this app shows: the numbers in these "
                 "sentences are computed now, from the model's own weights or a set's own rows; what is a record says "
                 "so.\n"
-                "- One model is one model: what MiniLM or Headlight BERT shows, a larger one may not. Where a "
-                "sentence is about your text, it is the text above."
+                "- One model is one model: what all-MiniLM-L6-v2 or headlight-bert shows, a larger one may not. Where "
+                "a sentence is about your text, it is the text above."
             )
         )
 

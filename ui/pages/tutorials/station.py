@@ -29,6 +29,7 @@ Claim = Callable[
 @dataclass(frozen=True)
 class StationLink:
     """A link to a view of the app: ``there`` are fields of ViewState, ``own`` URL parameters of the page.
+    A link without a model reads its text with the embedded model, whose numbers the tutorials quote.
 
     ``yours`` links with the reader's own text and second text; with ``two`` only if there is a second text.
     """
@@ -42,7 +43,7 @@ class StationLink:
 
     def query(self, choice: ViewState) -> dict[str, str] | None:
         """Return the URL parameters of the view; None if the reader's text is too long for a URL."""
-        there = ViewState(**self.there)
+        there = ViewState(**{"model": EMBEDDED, **self.there})
         if self.yours and (choice.pair.strip() or not self.two):
             there = replace(there, text=choice.text, pair=choice.pair)
         return {**self.own, **to_query(there)} if fits(there) else None
@@ -76,7 +77,7 @@ def link_to(
     """Return a link; ``there`` are fields of ViewState.
 
     >>> link_to("tokens", "Pieces", text="A cat.").query(ViewState())
-    {'text': 'A cat.'}
+    {'model': 'all-MiniLM-L6-v2', 'text': 'A cat.'}
     """
     return StationLink(page, label, there, own or {}, yours, two)
 

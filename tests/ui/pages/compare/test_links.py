@@ -8,7 +8,8 @@ from scipy.spatial.distance import jensenshannon
 
 from attention.edits import Ablate
 from attention.trace import Trace
-from inference import LocalBackend, TraceRequest
+from inference import EMBEDDED, LocalBackend, TraceRequest
+from inference.files.embedded import BERT, TRANSLATOR
 from tests.support.asking import asked, notes, says, stands
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -49,7 +50,7 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (tired, wide)]
     bits = changed(tired, wide)
     layer, head = most(bits)
-    page = asked("compare", layer=3, head=1)
+    page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} with “tired” and {weights[1]:.2f} with “wide”.")
     says(page, f"Of 72 heads the most changed is {layer}-{head} ({bits.max():.2f} bits)")
     says(page, f"3-1 changes by {bits[3, 1]:.2f}")
@@ -58,26 +59,23 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
 
 @pytest.mark.slow
 def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: LocalBackend) -> None:
-    base, trained = (
-        backend.trace(TraceRequest(text=TIRED, model=name)) for name in ("all-MiniLM-L6-v2", "headlight-bert")
-    )
+    base, trained = (backend.trace(TraceRequest(text=TIRED, model=name)) for name in (EMBEDDED, BERT))
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (base, trained)]
     layer, head = most(changed(base, trained))
-    view = {"differs": "model", "beside": "headlight-bert", "layer": 3, "head": 1}
+    view = {"model": EMBEDDED, "differs": "model", "beside": BERT, "layer": 3, "head": 1}
     page = asked("compare", **view)
-    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in MiniLM and {weights[1]:.2f} in Headlight BERT.")
+    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in {EMBEDDED} and {weights[1]:.2f} in {BERT}.")
     says(page, f"the most changed is {layer}-{head}")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.2f} in 3-1 of MiniLM and {weights[1]:.2f} in 3-1 of Headlight BERT, the head most like it"
+    says(page, f"{weights[0]:.2f} in 3-1 of {EMBEDDED} and {weights[1]:.2f} in 3-1 of {BERT}, the head most like it"
          " on 60 sentences")  # fmt: skip
     stands(page)
 
 
 @pytest.mark.slow
 def test_models_of_other_shapes_are_compared_by_the_heads_most_alike() -> None:
-    page = asked("compare", differs="model", beside="headlight-en-fr", layer=3, head=1)
-    says(page, "to French 3 layers of 8 heads")
-    says(page, "has 6 layers of 12 heads")
+    page = asked("compare", differs="model", beside=TRANSLATOR, layer=3, head=1)
+    says(page, f"{BERT} has 6 layers of 12 heads and {TRANSLATOR} 3 layers of 8 heads")
     says(page, "on 60 sentences")
     says(page, "Head 3-1 gives")
     stands(page)
@@ -89,7 +87,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     after = backend.trace(TraceRequest(text=TIRED, edits=(Ablate(1, 0),)))
     layer, head = most(changed(before, after))
     assert layer > 1
-    page = asked("compare", differs="edit", edits="a1-0", layer=3, head=1)
+    page = asked("compare", model=EMBEDDED, differs="edit", edits="a1-0", layer=3, head=1)
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
     says(page, f"“it” gives “animal” {weights[0]:.2f} before and {weights[1]:.2f} with head 1-0 removed.")
     says(page, f"the most changed is {layer}-{head}")
@@ -99,7 +97,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
 @pytest.mark.slow
 def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend) -> None:
     tired, other = backend.traces([TraceRequest(text=text) for text in (TIRED, EXHAUSTED)])
-    page = asked("compare", other=EXHAUSTED, layer=3, head=1)
+    page = asked("compare", model=EMBEDDED, other=EXHAUSTED, layer=3, head=1)
     weights = tired.weights(3, 1)[IT, ANIMAL], other.weights(3, 1)[12, 4]
     says(page, f"“it” gives “animal” {weights[0]:.2f} in the first text and {weights[1]:.2f} in the second.")
     shared = [at for at in range(16) if at not in (12, 13)]  # These are all tokens except "too tired".
@@ -118,8 +116,8 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"text": "Hello there", "other": "One two three", "special": 0}, "no words in common"),
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
-            {"model": "headlight-en-fr", "part": "cross", "differs": "model", "beside": "all-MiniLM-L6-v2"},
-            "Headlight English to French is looked at in its cross, and MiniLM has encoder only",
+            {"model": TRANSLATOR, "part": "cross", "differs": "model", "beside": EMBEDDED},
+            f"{TRANSLATOR} is looked at in its cross, and {EMBEDDED} has encoder only",
         ),
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "The maps show 48 by 48 words"),
         ({"opened": "file-0"}, "no longer in memory"),

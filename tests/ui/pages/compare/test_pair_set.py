@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.comparison import AlignedViews, changes, same_heads
 from attention.view import View
-from inference import LocalBackend, TraceRequest
+from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.asking import asked, notes, says, stands
 from ui.pages.compare.pair_set_source import READY, pairs_csv
 from ui.show.text import format_small
@@ -20,7 +20,7 @@ HEADER = "a,b,kind\n"
 
 def brought(content: str | bytes, **query: object) -> AppTest:
     """Return the page after the upload of a file of pairs."""
-    page = asked("compare", show="set", bring="file", **query)
+    page = asked("compare", model=EMBEDDED, show="set", bring="file", **query)
     data = content.encode() if isinstance(content, str) else content
     return page.file_uploader(key="compare_file").set_value(("pairs.csv", data, "text/csv")).run()
 
@@ -52,7 +52,7 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
 
 @pytest.mark.slow
 def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
-    page = asked("compare", show="set", layer=5, head=4)
+    page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
     says(page, "different meaning, 58 of different")

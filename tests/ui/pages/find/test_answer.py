@@ -8,7 +8,7 @@ import pytest
 from attention.head_search import flips, follows, links, preference
 from attention.mask import FloatArray
 from attention.view import View
-from inference import LocalBackend, TraceRequest
+from inference import EMBEDDED, LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
@@ -45,7 +45,7 @@ def strengths(view: View, words: list[int], by: str) -> FloatArray:
     found = links(view, words[0], words[1:])
     if by == "weight":
         return found
-    placed = stored_priors()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
+    placed = stored_priors()[EMBEDDED]["encoder"].row(view, words[0])
     doubts = [np.maximum(usual(view, words[0], key), placed[..., key]) for key in words[1:]]
     left: FloatArray = found - np.array(doubts)
     return left
@@ -54,7 +54,7 @@ def strengths(view: View, words: list[int], by: str) -> FloatArray:
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["excess", "weight"])
 def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[View], by: str) -> None:
-    told = notes(asked("find", by=by))
+    told = notes(asked("find", model=EMBEDDED, by=by))
     words = [at(views[0], word) for word in ("it", "animal", "street")]
     found = [links(view, words[0], words[1:]) for view in views]
     prefers = [preference(strengths(view, words, by)) for view in views]

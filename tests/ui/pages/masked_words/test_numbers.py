@@ -64,7 +64,7 @@ def typed(page: AppTest, **texts: str) -> None:
 def test_a_model_without_the_head_lets_another_one_answer_and_says_so(backend: LocalBackend) -> None:
     page = asked("masked_words", model=BARE)
     first = next(card for card in backend.models() if card.downloaded and "masked" in card.heads)
-    says(page, f"MiniLM (embedded) has no head that guesses masked words; on this page {first.title} answers.")
+    says(page, f"{BARE} has no head that guesses masked words; on this page {first.title} answers.")
     text = "The animal didn't cross the street because it was too tired."
     found = backend.predict(MaskedWords(model=first.id, text=text, hidden=((0, 43, 45),)))
     says(page, f"puts “{found.blanks[0].guesses[0].piece}” first")

@@ -45,4 +45,4 @@ def test_without_a_second_text_an_example_is_judged_and_that_is_said(model: str)
 
 def test_a_model_without_the_head_lets_another_one_answer_and_says_so(model: str) -> None:
     page = asked("next_sentence", model=BARE, text="The cat was it.", pair="It was playing.", speaker=model)
-    says(page, f"MiniLM (embedded) has {WHAT[NEXT_SENTENCE]}")
+    says(page, f"{BARE} has {WHAT[NEXT_SENTENCE]}")

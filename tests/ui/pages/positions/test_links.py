@@ -12,6 +12,7 @@ from inference import TraceRequest
 from inference.tasks.positions import OrderRequest
 from tests.support.asking import asked, says
 from ui.run.services import get_backend
+from ui.state.view_state import DEFAULT_MODEL
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -27,9 +28,9 @@ def test_a_bad_link_gives_the_usual_view_and_a_sentence() -> None:
 
 @pytest.mark.slow
 def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
-    trace = get_backend().trace(TraceRequest(text=FAMOUS))
+    trace = get_backend().trace(TraceRequest(DEFAULT_MODEL, FAMOUS))
     order = swap_words(trace.source, 1, 7)
-    test = get_backend().inspect(OrderRequest(text=FAMOUS, order=order))
+    test = get_backend().inspect(OrderRequest(DEFAULT_MODEL, text=FAMOUS, order=order))
     page = asked("positions", mix="swap", first=1, second=7, layer=4, head=3)
     parts = [part.proto for part in page.get("bidi_component")]
     strips = [json.loads(part.json) for part in parts if part.component_name == "headlight_strip"]

@@ -67,7 +67,7 @@ def test_a_first_visit_needs_one_press(place: Path) -> None:
     press(page, "Teach")
     job = job_in(place)
     assert (job.data, job.model, job.kind, job.settings.minutes) == ("snips-intents", EMBEDDED, "classify", 3.0)
-    assert job.title == "Snips: what is asked for · MiniLM (embedded)"
+    assert job.title == f"{ready_sets.BY_ID[job.data].title} · {EMBEDDED}"
     assert page.query_params["job"] == job.id
     says(page, "begins now")
     stands(page)

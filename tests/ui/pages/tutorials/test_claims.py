@@ -9,6 +9,7 @@ from math import exp
 import numpy as np
 import pytest
 
+from inference import EMBEDDED
 from inference.files.embedded import BERT, TRANSLATOR
 from inference.tasks.predictions import MaskedWords, NextSentence
 from tests.support.cases import loop_over
@@ -73,7 +74,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
     ),
     (
         attention.unscaled_scores,
-        f"MiniLM's {N} heads spread over {N} bits.* over {N}\\. Then {N}% .* more than {N};",
+        f"{EMBEDDED}'s {N} heads spread over {N} bits.* over {N}\\. Then {N}% .* more than {N};",
         lambda _n, a, b, share, _steep: b < a / 2 and share == peaked(),
     ),
     (

@@ -55,7 +55,7 @@ SEEN = {
     "Drawn from the model's own parts": "It has 22,713,216 parameters in all",
     "With all its numbers": "each of the 80 stages",
     "A model that goes on, if one is here": "",  # The installed model is not known.
-    "MiniLM beside Headlight BERT": "“it” gives “animal” 0.68 in MiniLM and 0.51 in Headlight BERT",
+    "all-MiniLM-L6-v2 beside headlight-bert": "0.68 in all-MiniLM-L6-v2 and 0.51 in headlight-bert",
     "Both stacks, drawn from the model": "an encoder of 3 layers in which each token sees all others through 8 heads",
     "A translation": TRANSLATED,
     "Which word from which": TRANSLATED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
+from inference import EMBEDDED
 from tests.support.cases import loop_over
 from ui.pages.by_hand.options import ByHandOptions
 from ui.pages.compare.options import CompareOptions
@@ -56,7 +57,7 @@ def test_a_link_is_read_by_its_page_without_a_word(link: StationLink) -> None:
     assert link.page in BY_VIEW
     query = query_of(link)
     choice, notes = parse(query)
-    wanted = ViewState(**link.there)
+    wanted = ViewState(**{"model": EMBEDDED, **link.there})
     assert choice == (replace(wanted, text=MINE.text, pair=MINE.pair) if link.yours else wanted)
     assert notes == []
     if link.own:

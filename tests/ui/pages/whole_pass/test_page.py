@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attention.edits import head_patches
-from inference import LocalBackend
+from inference import EMBEDDED, LocalBackend
 from inference.files.embedded import TRANSLATOR
 from inference.task_heads import MASKED, WHAT
 from inference.tasks.edit_effects import BlankEffects
@@ -25,7 +25,7 @@ BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on th
 
 @pytest.mark.slow
 def test_the_stack_is_what_it_opens_with() -> None:
-    page = asked("whole_pass", text="The cat sat.")
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     stands(page)
     (sentence,) = (said for said in notes(page) if "computed anew" in said)
     away, size = re.findall(r"model is ([\d.e-]+), where its numbers reach ([\d.e-]+)", sentence)[0]
@@ -74,13 +74,13 @@ def test_a_judgement_of_two_texts_ends_with_names() -> None:
 
 
 def test_a_model_without_an_end_leads_to_one_that_has_one() -> None:
-    page = asked("whole_pass", text="The cat sat.")
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     says(page, "numbers and")
     assert any("headlight-bert" in link.proto.label for link in page.get("page_link"))
 
 
 def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
-    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=5)
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=5)
     (toggle,) = (one for one in page.toggle if one.label.startswith("With all that comes before"))
     toggle.set_value(True).run()
     assert page.code[0].value.startswith("import torch\n")
@@ -115,7 +115,7 @@ def test_a_translator_has_both_sides() -> None:
 
 
 def test_one_step_on_and_back_again() -> None:
-    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=5)
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=5)
     assert "F.layer_norm" in page.code[0].value
     press(page, "On")
     assert "F.linear" in page.code[0].value
@@ -125,14 +125,14 @@ def test_one_step_on_and_back_again() -> None:
 
 
 def test_a_closer_look_is_in_the_address() -> None:
-    page = asked("whole_pass", text="The cat sat.")
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     choose(page, "How close", "A stage")
     assert page.query_params["zoom"] in ("stage", ["stage"])
     says(page, "chosen number: ")
 
 
 def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
-    page = asked("whole_pass", text="The cat sat.", zoom="stage", stage=2, row=1, column=3)
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=2, row=1, column=3)
     for _ in range(4):
         boxes = [box for box in page.selectbox if box.label == "Open what it is made of"]
         if not boxes:
@@ -145,11 +145,11 @@ def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
 
 
 def test_a_head_that_the_model_lacks_is_said_and_the_pass_is_shown_without() -> None:
-    page = asked("whole_pass", text="The cat sat.", ends="masked")
+    page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", ends="masked")
     stands(page)
     says(page, WHAT[MASKED])
     says(page, "stages from 6 ids on")
-    assert not [said for said in notes(asked("whole_pass", text="The cat sat.")) if "no head" in said]
+    assert not [said for said in notes(asked("whole_pass", model=EMBEDDED, text="The cat sat.")) if "no head" in said]
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     ("query", "heads"),
     [
         (BERT, ["Masked words", "Next sentence", "No head"]),
-        ({"text": "The cat sat."}, []),
+        ({"model": EMBEDDED, "text": "The cat sat."}, []),
         ({"model": TRANSLATOR, "text": "The cat sat."}, []),
     ],
 )
