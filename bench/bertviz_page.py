@@ -1,4 +1,4 @@
-"""BertViz's views for comparison, unmodified except for the source of their scripts.
+"""BertViz's views for comparison, unmodified except for the source of their scripts, and a notebook's cell.
 
 BertViz's document loads require.js, d3 and jQuery from a public host. Here they are served locally from installed
 packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script replaces require.js.
@@ -11,13 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 from typing import Any
 
+from bench.browser import Page, chromium
 from bench.models import EMBEDDED, build, inputs, tokenizer
+from bench.report import ReportRow
 
 REQUIRE = '<script src="https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"></script>'
 SHIM = "window.require={config(){}};window.requirejs=(names,run)=>run(window.jQuery,window.d3);"
@@ -141,6 +143,66 @@ def painted_in(browser: Any, url: str, elements: int, patience: float = 300.0) -
         return float(page.page.evaluate("() => globalThis.bench.afterFrame()"))
     finally:
         page.close()
+
+
+NOTEBOOK_SIZES = (16, 128, 512)
+NOTEBOOK_HEADS = 12  # heads whose lines BertViz draws initially
+CELL_PATIENCE = 120.0  # seconds for a page
+
+
+def measure_notebook() -> Iterator[ReportRow]:
+    """Yield a row for bytes and a row for time, for each length."""
+    import headlight
+
+    with chromium() as browser:
+        for tokens in NOTEBOOK_SIZES:
+            maps, names = attention(tokens)
+            mine, made = time_call(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]
+            mine_all = made + cell_painted(browser, mine)
+            if available_memory() < NEEDED:
+                lacking = f"{kilo(mine)}, {mine_all:.2f} s; BertViz not made: too little memory is free"
+                yield ReportRow(f"a notebook's cell, {tokens} tokens: ours", "told", lacking)
+                continue
+            theirs, made = time_call(lambda maps=maps, names=names: head_document(maps, names))  # type: ignore[misc]
+            what = f"{kilo(mine)} against {kilo(theirs)}"
+            yield ReportRow(f"a notebook's cell, {tokens} tokens, bytes: ours, BertViz's head view", "told", what)
+            what = (
+                f"{mine_all:.2f} s against {wait_for_bertviz(browser, theirs, made, NOTEBOOK_HEADS * tokens * tokens)}"
+            )
+            yield ReportRow(f"from the call to painted, {tokens} tokens: ours, BertViz's head view", "told", what)
+
+
+def time_call(call: Callable[[], str]) -> tuple[str, float]:
+    """Return the result of a call, and its seconds."""
+    began = time.perf_counter()
+    return call(), time.perf_counter() - began
+
+
+def cell_painted(browser: Any, cell: str) -> float:
+    """Return the seconds from the request of a page with Headlight's cell until it is painted."""
+    content = f"<!doctype html><meta charset=utf-8>{cell}".encode()
+    page = Page(browser)
+    try:
+        with serving({"/": ("text/html; charset=utf-8", content)}) as url:
+            page.page.goto(url, wait_until="commit")
+            page.page.frame_locator("iframe").locator(".hl[data-painted]").wait_for(timeout=1000 * CELL_PATIENCE)
+            return float(page.page.evaluate("() => globalThis.bench.afterFrame()")) / 1000
+    finally:
+        page.close()
+
+
+def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
+    """Return the time of BertViz's page as text, or a description of the failure."""
+    try:
+        with serve_document(html) as url:
+            return f"{made + painted_in(browser, url, lines, CELL_PATIENCE) / 1000:.1f} s"
+    except Exception as error:  # report a page that is too large for the browser
+        return f"{made:.1f} s to HTML; not painted within {CELL_PATIENCE:.0f} s ({type(error).__name__})"
+
+
+def kilo(html: str) -> str:
+    """Format the size of a page in kB."""
+    return f"{len(html.encode()) / 1000:,.0f} kB"
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ from bench.models import sentences
 from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
 from bench.visitor import AppSession, processor_seconds, visitor
+from bench.wrapped import EACH_RUN
 
-EACH_RUN = "bench.each_run"  # the module that runs the app with collection after every script run
+MODES: tuple[dict[str, str], ...] = ({}, {EACH_RUN: "1"})  # collection while idle, and after every script run
 HEADS, RERUNS_TEXTS = 5, 2  # events per page in each measurement
 SESSIONS, READ, CLICKS = 30, 100, 1  # visitors; their texts in total; heads that they select per text
 GROWN = 1.25  # limit of the ratio of a click's cost on a server in use to that on a new server
@@ -65,7 +66,7 @@ def other_head(at: int) -> dict[str, int]:
 def measure_reruns() -> Iterator[ReportRow]:
     """Yield a row for each page, then the ratios over all pages."""
     with ExitStack() as stack:
-        servers = [stack.enter_context(app()), stack.enter_context(app(module=EACH_RUN))]
+        servers = [stack.enter_context(app(mode, "bench.wrapped")) for mode in MODES]
         sides = [MeasuredServer(server, stack.enter_context(visitor(server.url))) for server in servers]
         for side in sides:
             side.reader.see()
@@ -141,7 +142,7 @@ def measure_held() -> Iterator[ReportRow]:
     """Yield a row for each moment."""
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
-        mine, theirs = (measure_resident_memory(module, Path(name), models) for module in ("streamlit", EACH_RUN))
+        mine, theirs = (measure_resident_memory(mode, Path(name), models) for mode in MODES)
     for moment, ours, other in zip(MOMENTS, mine, theirs, strict=True):
         figure = f"{ours / other:.2f} ({ours / 2**20:.0f} against {other / 2**20:.0f} MiB)"
         sessions = HELD_TEXTS // A_SESSION
@@ -151,9 +152,9 @@ def measure_held() -> Iterator[ReportRow]:
         )
 
 
-def measure_resident_memory(module: str, folder: Path, models: list[Path]) -> list[int]:
-    """Return the resident memory in bytes at each of the MOMENTS; ``module`` runs the app."""
-    with app({**LIMITS, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, module) as server:
+def measure_resident_memory(mode: dict[str, str], folder: Path, models: list[Path]) -> list[int]:
+    """Return the resident memory in bytes at each of the MOMENTS, in a mode of ``MODES``."""
+    with app({**LIMITS, **mode, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, "bench.wrapped") as server:
         read(server, [{}])
         found = [server.resident()]
         source = sentences(seed=5)

@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.report import ReportRow
 from inference.files import extras, sources
-from inference.files.e5 import E5
+from inference.files.extras import E5
 from inference.request import EMBEDDED
 from inference.settings import Settings
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import runpy
+from contextlib import nullcontext
 
 COUNT = "HEADLIGHT_BENCH_COUNT"  # path of a file to which each forward pass appends a byte
 QUIET = "HEADLIGHT_BENCH_QUIET"  # if set, nothing is loaded before a page needs it
+# If set, Streamlit collects garbage after every script run, in the thread of that run, as by default; the app collects
+# while idle.
+EACH_RUN = "HEADLIGHT_BENCH_EACH_RUN"
 
 
 def count(path: str) -> None:
@@ -29,9 +33,19 @@ def disable_warm_up() -> None:
     ui.server.warm_up.warm_up = lambda: None
 
 
+def collect_after_each_run() -> None:
+    """Restore Streamlit's default garbage collection."""
+    from ui.run.idle_collection import SCRIPTS
+
+    SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py calls this method
+    os.environ["STREAMLIT_RUNNER_POST_SCRIPT_GC"] = "true"
+
+
 if __name__ == "__main__":
     if path := os.environ.get(COUNT):
         count(path)
     if os.environ.get(QUIET):
         disable_warm_up()
+    if os.environ.get(EACH_RUN):
+        collect_after_each_run()
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

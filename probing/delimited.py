@@ -53,17 +53,28 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
         )
     refuse_same_names(header, columns)
     for line, fields in found:
-        if len(fields) != len(header):
-            raise UserError(
-                gettext_lazy(
-                    "Line {line} has {fields} columns; line {first} has {wanted}.",
-                    line=line,
-                    fields=len(fields),
-                    first=first,
-                    wanted=len(header),
-                )
+        yield line, dict(zip(header, fit_row(fields, line, len(header), first), strict=True))
+
+
+def fit_row(fields: list[str], line: int, wanted: int, first: int) -> list[str]:
+    """Return the ``wanted`` fields of a row without the empty fields after them, which spreadsheets write.
+
+    Raise UserError if the row has fewer fields or more texts than line ``first``.
+
+    >>> fit_row(["a", "b", "", " "], 2, 2, 1)
+    ['a', 'b']
+    """
+    if len(fields) < wanted or any(field.strip() for field in fields[wanted:]):
+        raise UserError(
+            gettext_lazy(
+                "Line {line} has {fields} columns; line {first} has {wanted}.",
+                line=line,
+                fields=len(fields),
+                first=first,
+                wanted=wanted,
             )
-        yield line, dict(zip(header, fields, strict=True))
+        )
+    return fields[:wanted]
 
 
 def refuse_same_names(header: Sequence[str], columns: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from attention.annotations import AnnotatedText, Link, Span
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.corpus import GAP, TABLE, AnnotatedCorpus, CorpusFormat, ParsedCorpus
-from probing.text_files import decoded_or_guessed, first_damage, guessed_encoding, refuse_folder
+from probing.text_files import decoded_or_guessed, first_damage, guessed_encoding, refuse_folder, refuse_joined
 
 COLUMNS = 10
 KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that count as separate relations
@@ -46,19 +46,13 @@ def parse_conllu(text: str) -> ParsedCorpus:
     """Parse the sentences of a file; raise UserError with the line of an error.
 
     >>> lines = "1 Birds _ _ _ _ 2 nsubj _ _", "2 sing _ _ _ _ 0 root _ _"
-    >>> parse("\\n".join(lines).replace(" ", "\\t")).items[0].text
+    >>> parse_conllu("\\n".join(lines).replace(" ", "\\t")).items[0].text
     'Birds sing'
     """
+    refuse_joined(text)
     items: list[AnnotatedText] = []
     words: list[Word] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if line.startswith("\ufeff"):
-            raise UserError(
-                gettext_lazy(
-                    "Line {line} begins with a byte order mark (U+FEFF), as if two files were joined there. Remove it.",
-                    line=number,
-                )
-            )
         if line.startswith("#"):
             continue
         if line.strip(" \t"):

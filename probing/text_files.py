@@ -217,6 +217,7 @@ def _decode_labels(value: Any, names: Sequence[str]) -> Any:
 NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
 MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are examined, and that are named in the message
+JOINED = re.compile(r"^\ufeff(?=\S)", re.MULTILINE)
 EXCEL_SEPARATOR = re.compile(r"\A\"?sep=[,;|\t]\"?\n", re.IGNORECASE)
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -301,6 +302,7 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
         text = decode_text(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
     refuse_zero_bytes(text)
+    refuse_joined(text)
     return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
 
 
@@ -309,6 +311,20 @@ def refuse_zero_bytes(text: str) -> None:
     if "\0" in text:
         raise UserError(
             gettext_lazy("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        )
+
+
+def refuse_joined(text: str) -> None:
+    """Raise UserError if a line begins with a byte order mark before a letter, as if files were joined there.
+
+    A mark before a space or a tab is an invisible word of a table of words.
+    """
+    if (found := JOINED.search(text)) is not None:
+        raise UserError(
+            gettext_lazy(
+                "Line {line} begins with a byte order mark (U+FEFF), as if two files were joined there. Remove it.",
+                line=text.count("\n", 0, found.start()) + 1,
+            )
         )
 
 

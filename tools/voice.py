@@ -1,12 +1,12 @@
-"""Measurement of the repository's prose and names, and the ratchet that only lets them improve.
+"""Measurement of the repository's prose, names and modules, and the ratchet that only lets them improve.
 
 python -m tools.voice             print every rate with its goal and its limit
 python -m tools.voice --show told print every place of a habit
 python -m tools.voice --write     lower the limits in tools/voice.json to today's values
 
 Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) are measured
-separately from everything else. A check (tests/house/test_voice.py) fails if a rate is above its limit; a limit is
-never raised.
+separately from everything else. A check (tests/house/test_voice.py) fails if a rate or the number of modules is above
+its limit; a limit is never raised.
 """
 
 from __future__ import annotations
@@ -108,6 +108,9 @@ class Count:
 
 
 GOALS = {name: goal for name, (_, goal) in HABITS.items()} | {"participles": 1.0, "no verb first": 10.0}
+
+
+MODULE_GOALS = {"pages": 100, "rest": 330}  # modules without tests and __init__.py
 
 
 def python_files(root: Path) -> Iterator[tuple[str, str]]:
@@ -254,6 +257,9 @@ def lower_limits(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     return {
         "rates": rates,
         "bare participles": names,
+        "modules": {
+            part: max(MODULE_GOALS[part], min(limits["modules"][part], found)) for part, found in now["modules"].items()
+        },
         "repeated classes": sorted(set(limits["repeated classes"]) & set(now["repeated classes"])),
         "quoted messages": min(limits["quoted messages"], now["quoted messages"]),
     }
@@ -271,6 +277,11 @@ def faults(limits: dict[str, Any], now: dict[str, Any]) -> list[str]:
         f"{count} functions in {part} are named by a bare participle; the limit is {limits['bare participles'][part]}."
         for part, count in now["bare participles"].items()
         if count > limits["bare participles"][part]
+    ]
+    found += [
+        f"{part} has {count} modules, {limits['modules'][part]} are allowed; merge modules into 100 to 450 lines."
+        for part, count in now["modules"].items()
+        if count > limits["modules"][part]
     ]
     found += [
         f"The class name {name} is defined in several modules; choose another name."
@@ -308,7 +319,7 @@ def main(arguments: list[str]) -> int:
         LIMITS.write_text(json.dumps(lower_limits(limits, now), indent=1) + "\n", encoding="utf-8")
         return 0
     for part, rates in now["rates"].items():
-        print(f"{part}, {now['modules'][part]} modules: value, limit, goal")
+        print(f"{part}, {now['modules'][part]} modules (at most {limits['modules'][part]}): value, limit, goal")
         for name, rate in rates.items():
             print(f"  {name:14} {rate:8} {limits['rates'][part][name]:8} {GOALS[name]:8}")
     print(f"class names in several modules: {len(now['repeated classes'])}")

@@ -23,7 +23,7 @@ from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
 from ui.state.view_state import DEFAULT_MODEL
-from viz.components.follower import follower
+from viz.components.page_scripts import follow_class
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
 
@@ -294,7 +294,7 @@ def _status(code: str, leads: bool) -> None:
 def _bar(code: str, seen: StudentView) -> None:
     """Draw a student's class bar: the state, the navigation, the “I am lost” switch and the question."""
     alone = st.session_state.get(ALONE, False)
-    follower.mount(NEWS.format(code=code), seen.version)
+    follow_class(NEWS.format(code=code), seen.version)
     with st.container(border=True, key="class_bar"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_describe_state(code, seen.view, alone))

@@ -14,8 +14,8 @@ from inference.errors import UserError
 from inference.files import architecture, checkpoint, embedded, extras, hub, sources
 from inference.files.checkpoint import tensors
 from inference.files.dinov2 import DINOV2
-from inference.files.e5 import E5
 from inference.files.embedded import SMOLLM
+from inference.files.extras import E5
 from inference.files.packages import HOW
 from inference.hub_cards import HUB_CARDS, PICTURE_CARDS, TASKS, ModelCard
 from inference.pictures.image_processing import PICTURES, TEXT, reads

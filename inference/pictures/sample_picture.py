@@ -1,6 +1,6 @@
 """A sample photo with its recorded trace, to explore a vision transformer without a download.
 
-Queries, keys and values are stored in 8 bits (assets/pictures/README.md); ``training/sample_picture.py`` records
+Queries, keys and values are stored in 8 bits (assets/pictures/README.md); ``training/recorded_assets.py`` records
 them.
 """
 

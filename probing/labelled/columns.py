@@ -9,7 +9,16 @@ from itertools import islice
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from probing.delimited import JSON_LINES, SAMPLE, Record, find_delimiter, lines, refuse_same_names, table_records
+from probing.delimited import (
+    JSON_LINES,
+    SAMPLE,
+    Record,
+    find_delimiter,
+    fit_row,
+    lines,
+    refuse_same_names,
+    table_records,
+)
 from probing.labelled.files import check_length, check_rows
 from probing.labelled.labeled_texts import LabeledText, ParsedRows
 
@@ -75,16 +84,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
     first: dict[str, int] = {}
     labels: dict[str, str] = {}  # maps each raw label to its class
     for line, fields in islice(table_records(text, delimiter), 1 if header else 0, None):
-        if len(fields) != len(sample[0][1]):
-            raise UserError(
-                gettext_lazy(
-                    "Line {line} has {fields} columns; line {first} has {wanted}.",
-                    line=line,
-                    fields=len(fields),
-                    first=sample[0][0],
-                    wanted=len(sample[0][1]),
-                )
-            )
+        fields = fit_row(fields, line, len(sample[0][1]), sample[0][0])
         check_rows(len(rows), line)
         said, label = _pair(fields, at, line)
         if label not in labels:

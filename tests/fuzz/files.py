@@ -20,8 +20,8 @@ from attention.storage import dump
 from attention.storage import parse as trace_of
 from attention.view import View
 from inference.pictures.image_files import open_picture
+from lessons.library import pack_lesson, unpack_lesson
 from lessons.reading import Unreadable, lesson_of
-from lessons.sharing import pack_lesson, unpack_lesson
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled, read_tagged

@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from tools.voice import GOALS, LIMITS, Count, faults, lower_limits, measure, quoted_messages, repeated_classes, report
+from tools.voice import (
+    GOALS,
+    LIMITS,
+    MODULE_GOALS,
+    Count,
+    faults,
+    lower_limits,
+    measure,
+    quoted_messages,
+    repeated_classes,
+    report,
+)
 
 SAID = '"""What is told."""\n\n\ndef told() -> None:\n    """Where nobody reads."""\n'
 PLAIN = '"""Labels."""\n\n\ndef label() -> None:\n    """Return a label."""\n'
@@ -19,6 +30,7 @@ def state(**rates: float) -> dict[str, Any]:
     return {
         "rates": {part: {**GOALS, **rates} for part in ("pages", "rest")},
         "bare participles": {"pages": 2, "rest": 3},
+        "modules": {"pages": 260, "rest": 340},
         "repeated classes": ["Seen"],
         "quoted messages": 5,
     }
@@ -43,6 +55,7 @@ def test_pages_and_the_rest_are_counted_apart() -> None:
     [
         ({"rates": {"rest": {"told": 0.16}}}, "told is 0.16 in rest; the limit is 0.15."),
         ({"bare participles": {"rest": 4}}, "4 functions in rest are named by a bare participle; the limit is 3."),
+        ({"modules": {"rest": 341}}, "rest has 341 modules, 340 are allowed"),
         ({"repeated classes": ["Asked", "Seen"]}, "The class name Asked is defined in several modules"),
         ({"quoted messages": 6}, "Tests quote 6 messages word by word, 5 are allowed"),
     ],
@@ -64,6 +77,8 @@ def test_limits_are_only_lowered() -> None:
     assert lower_limits(state(told=2), state(told=3))["rates"]["rest"]["told"] == 2
     assert lower_limits(state(told=2), state(told=1.11))["rates"]["rest"]["told"] == 1.2
     assert lower_limits(state(told=2), state(told=0))["rates"]["rest"]["told"] == GOALS["told"]
+    lower = {**state(), "modules": {"pages": 270, "rest": 300}}
+    assert lower_limits(state(), lower)["modules"] == {"pages": 260, "rest": MODULE_GOALS["rest"]}
 
 
 def test_repeated_classes_are_found() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from probing.text_files import guess
+from inference.errors import UserError
+from probing.text_files import decoded_or_guessed, guess
 from tests.support.cases import loop_over
 
 TEXTS = {
@@ -63,3 +64,26 @@ def test_two_words_are_enough_for_cyrillic(coding: str) -> None:
 )
 def test_nothing_is_guessed_for_damaged_or_short_texts(content: bytes) -> None:
     assert guess(content) is None
+
+
+TSV = "text\tlabel\nIt is cold.\tA\n"
+
+
+@loop_over("text", [TSV, TSV.replace("\t", ";"), TSV.replace("\t", ","), '{"text": "a"}\n', "Le chat dort.\n"])
+@loop_over("end", ["\n", "\r\n", "\r"])
+def test_a_mark_at_the_beginning_and_line_ends_change_nothing(text: str, end: str) -> None:
+    for coding in ("utf-8", "utf-8-sig", "utf-16"):
+        assert decoded_or_guessed(text.replace("\n", end).encode(coding)) == (text, "")
+
+
+@loop_over("text", [TSV, TSV.replace("\t", ","), '{"text": "a"}\n{"text": "b"}\n', "1\tBirds\n2\tsing\n"])
+def test_a_mark_between_two_joined_files_is_named(text: str) -> None:
+    content = text.encode("utf-8-sig")
+    for end in (b"\n", b"\r\n"):
+        with pytest.raises(UserError, match="Line 3 "):
+            decoded_or_guessed((content + content).replace(b"\n", end))
+
+
+def test_a_mark_that_is_a_word_is_no_second_file() -> None:
+    words = "Ann B-PER\n\ufeff O\n\ufeff\tO\n"
+    assert decoded_or_guessed(words.encode()) == (words, "")

@@ -189,6 +189,12 @@ def test_a_cycle_of_heads_is_refused(numbers: tuple[int, ...], line: int, cycle:
         read(heads(*numbers), "conllu")
 
 
+def test_an_empty_node_may_come_first() -> None:
+    node = "0.1\tyou\tyou\tPRON\tPRP\t_\t_\t_\t_\t_\n"
+    found = read(TREE.replace("1-2\tDon't", f"{node}1-2\tDon't"), "conllu").items
+    assert [(item.text, item.links) for item in found] == [(i.text, i.links) for i in read(TREE, "conllu").items]
+
+
 def test_two_joined_files_are_named_by_their_second_mark() -> None:
     one = "\ufeff" + heads(0, 1) + "\n"
     with pytest.raises(UserError, match="Line 4 begins"):

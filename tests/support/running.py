@@ -20,11 +20,10 @@ from tests.support.atrest import PATIENCE
 from tests.support.repository import ROOT
 
 # The shell mounts these components on every page: the idle tracker, and the rerun after a change of theme.
-LIKE_THE_SHELL = """from viz.components.idle_tracker import idle_tracker
-from viz.components.theme_change import theme_change as change_of_theme
+LIKE_THE_SHELL = """from viz.components.page_scripts import track_idle, watch_theme
 
-idle_tracker.mount()
-change_of_theme.mount()"""
+track_idle()
+watch_theme()"""
 # The app is started with the same options: Streamlit watches none of torch's thousands of modules and runs no garbage
 # collection after each run.
 AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")

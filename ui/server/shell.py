@@ -17,15 +17,14 @@ from ui.show.views import browser_title
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, GROUPS, HIDDEN, AppPage, view_at
 from ui.state.session import begin, get_view_state
-from viz.components.idle_tracker import idle_tracker
-from viz.components.theme_change import theme_change
+from viz.components.page_scripts import track_idle, watch_theme
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
 st.html(ASSETS / "app.css")
 set_language_source(language.session_language)
 classroom.take_address(language.take_address(st.query_params.to_dict()))
-idle_tracker.mount()
-theme_change.mount(language.tag())
+track_idle()
+watch_theme(language.tag())
 
 # Views without the sidebar of model and view options.
 ALONE = ("by_hand", "classroom", "lessons", "pictures", "tutorials")

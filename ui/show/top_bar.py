@@ -9,7 +9,7 @@ from ui.input.sidebar import pick_language
 from ui.show import tour
 from ui.show.palette import draw_palette
 from ui.show.views import link_to_view
-from viz.components.projector import projector
+from viz.components.page_scripts import draw_projector
 
 
 def draw_top_bar() -> None:
@@ -18,5 +18,5 @@ def draw_top_bar() -> None:
         draw_palette()
         tour.draw_button()
         link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a room, or join your teacher's."))
-        projector.mount()
+        draw_projector()
         pick_language()

@@ -13,7 +13,7 @@ import pytest
 from inference.catalogue import listing as room
 from inference.catalogue.listing import catalogue, list_vision_models
 from inference.files import hub
-from inference.files.e5 import E5
+from inference.files.extras import E5
 from inference.files.hub import check_id
 from inference.request import EMBEDDED
 from inference.settings import Settings

@@ -13,8 +13,8 @@ from attention.tokens import is_out_of_vocabulary
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.listing import E5_CARD, catalogue
 from inference.errors import UserError
-from inference.files import e5, extras, packages
-from inference.files.e5 import E5, read
+from inference.files import extras, packages
+from inference.files.extras import E5, read
 from inference.files.packages import unpacked_once
 from inference.settings import Settings
 from inference.task_heads import MASKED, WHAT
@@ -42,7 +42,7 @@ def backend(tmp_path: Path) -> LocalBackend:
 
 def test_chinese_and_ascii_stay_in_their_order(made: e5files.Made) -> None:
     packed = read(made.file)
-    stay = [packed.pieces[at] for at in e5.retained_pieces(packed)]
+    stay = [packed.pieces[at] for at in extras.retained_pieces(packed)]
     assert stay[:4] == list(e5files.SPECIAL)
     assert stay[4:] == [piece for piece in made.pieces[4:] if piece in e5files.KEPT or piece in ("▁chat", "<mask>")]
 
@@ -50,9 +50,9 @@ def test_chinese_and_ascii_stay_in_their_order(made: e5files.Made) -> None:
 def test_of_the_pieces_without_chinese_the_commonest_stay_and_all_letters(
     made: e5files.Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(e5, "PLAIN_PIECES", 1)
+    monkeypatch.setattr(extras, "PLAIN_PIECES", 1)
     packed = read(made.file)
-    stay = {packed.pieces[at] for at in e5.retained_pieces(packed)}
+    stay = {packed.pieces[at] for at in extras.retained_pieces(packed)}
     assert {"▁", *"abct,.", "猫", "上海", "去了"} <= stay
     assert stay.isdisjoint({"▁cat", "▁chat", "<mask>"})
 

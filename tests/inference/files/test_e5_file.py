@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.files.e5 import EncoderSizes, read, unpack_nibbles
+from inference.files.extras import EncoderSizes, read, unpack_nibbles
 from tests.support import e5files
 
 

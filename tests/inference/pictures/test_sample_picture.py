@@ -22,7 +22,7 @@ from inference.pictures.sample_picture import (
     sample,
     unpack_trace,
 )
-from training import sample_picture
+from training import recorded_assets
 
 # Boxes (left, top, right, bottom) of the eyes and the nose in pixels, estimated by eye.
 FACE = ((145, 90, 205, 140), (295, 110, 350, 165), (235, 225, 290, 270))
@@ -97,9 +97,9 @@ def test_it_is_small_and_says_whose_it_is() -> None:
 @pytest.mark.skipif(not DINOV2.is_installed(), reason="the extra of requirements-extra.txt is not installed")
 def test_the_model_does_what_was_recorded() -> None:
     unpacked_once.cache_clear()
-    recorded = sample_picture.record_trace()
+    recorded = recorded_assets.record_trace()
     assert recorded.source == sample().source
     assert recorded.model == sample().model
-    found = sample_picture.compare_traces(recorded, sample())
+    found = recorded_assets.compare_traces(recorded, sample())
     assert found.largest == pytest.approx(difference().largest, abs=1e-3)
     assert found.moved == pytest.approx(difference().moved, abs=1e-4)

@@ -256,3 +256,29 @@ def test_columns_with_one_name_are_taken_by_number() -> None:
     found = parse("text,text,label\nA b,c d,1\ne f,g h,0\n", Columns("2", "label"))
     assert [row.text for row in found.rows] == ["c d", "g h"]
     assert found.columns == Columns("2", "label")
+
+
+PLAIN = "text,label\n" + "".join(f"a cat {at},{'AB'[at % 2]}\n" for at in range(6))
+
+
+@loop_over(
+    "text",
+    [
+        PLAIN.replace("\n", ",\n").replace("label,", "label"),  # a trailing separator in every row but the header
+        PLAIN.replace("\n", ",,\n"),
+        PLAIN.replace("A\n", "A,\n"),
+        PLAIN + ",\n,\n",
+        PLAIN.replace(",", ";"),
+        PLAIN.replace(",", ";").replace("\n", ";\n"),
+        PLAIN.replace(",", "\t").replace("A\n", "A\t\n"),
+        "id;" + PLAIN.replace(",", ";").replace("a cat", "7;a cat"),
+    ],
+)
+def test_separators_and_empty_cells_at_the_end_change_nothing(text: str) -> None:
+    assert rows(text) == rows(PLAIN)
+
+
+@pytest.mark.parametrize(("row", "line"), [("a cat,A,x\n", 8), ("a cat\n", 8), ("a cat,A,,x\n", 8)])
+def test_rows_of_another_width_are_named(row: str, line: int) -> None:
+    with pytest.raises(UserError, match=f"Line {line} "):
+        rows(PLAIN + row)

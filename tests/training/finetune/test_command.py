@@ -104,6 +104,34 @@ def test_texts_that_were_cut_are_told() -> None:
 
 
 @pytest.mark.slow
+def test_notes_on_texts_and_rows_are_printed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lone quotation marks, blank lines and control characters lose no row; cut texts are counted in three places."""
+    short = [f'A {" and ".join(["cat"] * 3)} 5" wide, number {at}' for at in range(40)]
+    long = "cat " * 60
+    lines = [f"{text}\t{at % 2}" for at, text in enumerate([*short, long, "control\x07character"])]
+    (files / "mine.tsv").write_bytes("\r\n\r\n".join(["text\tlabel", *lines, ""]).encode())
+    assert command(files, "classify", "mine.tsv", "--rate", "3e-3") == 0
+    told, found = capsys.readouterr().out, scores(files)
+    assert sum(found["rows"].values()) == len(lines)
+    assert found["cut"] == {"texts": 1, "of": len(lines), "length": 40}
+    assert "and so cut: 1 (2.4%)" in told
+    assert f"1 of {len(lines)} texts are longer than 40 tokens" in told
+    assert "mine.tsv: 1 control character" in told
+    assert f"Of {len(lines)} texts that were measured, 1 are longer" in (files / "out" / "README.md").read_text()
+
+
+@pytest.mark.slow
+def test_sentences_that_were_cut_are_counted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (files / "mine.conll").read_text(encoding="utf-8").rstrip() + "\n\n" + "cat\tO\n" * 60 + "\n"
+    (files / "mine.conll").write_text(text, encoding="utf-8")
+    assert command(files, "tag", "mine.conll", "--rate", "3e-3") == 0
+    cut, told = scores(files)["cut"], capsys.readouterr().out
+    assert cut["texts"] == 1
+    assert cut["of"] == sum(scores(files)["rows"].values())
+    assert f"1 of {cut['of']} texts" in told
+
+
+@pytest.mark.slow
 def test_a_named_encoding_is_used(files: Path) -> None:
     rows = "".join(f"Un café numéro {at}\t{at % 2}\n" for at in range(40))
     (files / "mine.tsv").write_bytes(rows.encode("mac_roman"))

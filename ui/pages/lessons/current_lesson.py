@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from i18n import _
-from lessons.library import come_along, source
+from lessons.library import come_along, source, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
 from lessons.schema import Lesson
-from lessons.sharing import unpack_lesson
 from ui.pages.lessons.options import OWN, LessonsOptions
 from ui.run.notices import show_notice
 from ui.state.params import set_params

@@ -17,4 +17,4 @@ class LessonsOptions:
     lesson: str = ""  # "" is the list of all lessons
     step: int = 0
     show: str = option(PLAY, choices=(PLAY, TEACHER, WRITE))
-    carried: str = ""  # a lesson in the link, packed by lessons/sharing.py
+    carried: str = ""  # a lesson in the link, packed by lessons/library.py

@@ -6,10 +6,9 @@ import streamlit as st
 
 from i18n import _
 from inference import UserError
-from lessons.library import ORDER, come_along, source
+from lessons.library import ORDER, come_along, pack_lesson, source
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson
-from lessons.sharing import pack_lesson
 from ui.input.text_files import decode
 from ui.pages.lessons.current_lesson import draft, parse_lesson, store_draft
 from ui.pages.lessons.markdown import draw_markdown, translate_markdown

@@ -199,4 +199,4 @@ function createMatrices(root) {
 }
 
 const matrices = mounting("matrices", createMatrices);
-export default matrices; // the name is used by viz/components/standalone/standalone.py
+export default matrices; // the name is used by matrices.py for standalone files

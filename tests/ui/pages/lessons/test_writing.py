@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from lessons.library import pack_lesson, unpack_lesson
 from lessons.schema import LocalizedText
-from lessons.sharing import pack_lesson, unpack_lesson
 from tests.support.asking import asked, notes, press, says
 from ui.pages.lessons.markdown import translate_markdown as shown
 

@@ -1,0 +1,55 @@
+"""A script that writes assets which are computed from a model: positional priors, and the trace of the sample photo.
+
+    python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
+    python -m training.recorded_assets picture    assets/pictures/cat.safetensors, of DINOv2-small (`make extra`)
+
+Run it again if the models' weights, the photo or a file format changes; tests compare the files with the models.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from attention.trace import Trace
+from inference import LocalBackend, TraceRequest
+from inference.catalogue.listing import EMBEDDED_CARD, OWN_CARDS
+from inference.files.dinov2 import DINOV2
+from inference.pictures.sample_picture import RECORDED, Difference, pack_trace, photo, unpack_trace
+from inference.settings import Settings
+from probing.reference_priors import measure_priors, store
+
+
+def write_priors() -> None:
+    """Measure and store the heads' positional priors of the embedded models."""
+    backend = LocalBackend(Settings(offline=True))
+    store({card.id: measure_priors(backend, card.id, None, card.kind) for card in (EMBEDDED_CARD, *OWN_CARDS)})
+
+
+def write_picture() -> None:
+    """Record and store the trace of the sample photo, and print its size and the error of its compression."""
+    found = record_trace()
+    said = compare_traces(found, unpack_trace(pack_trace(found), photo()))
+    RECORDED.write_bytes(pack_trace(found, said))
+    print(f"{RECORDED.stat().st_size:,} bytes; weights differ by at most {said.largest:.4f}, {said.moved:.2%} moved.")
+
+
+def record_trace() -> Trace:
+    """Compute the complete trace of the sample photo with DINOv2-small."""
+    return LocalBackend(Settings(offline=True)).trace(TraceRequest(model=DINOV2.name, picture=photo()))
+
+
+def compare_traces(trace: Trace, stored: Trace) -> Difference:
+    """Return the largest difference of two traces' weights and the mean share of attention that moved."""
+    largest, moved = [], []
+    for layer in range(trace.layers):
+        for head in range(trace.heads):
+            off = np.abs(trace.weights(layer, head) - stored.weights(layer, head))
+            largest.append(float(off.max()))
+            moved.append(float(off.sum(axis=-1).mean()) / 2)
+    return Difference(max(largest), float(np.mean(moved)))
+
+
+if __name__ == "__main__":
+    {"priors": write_priors, "picture": write_picture}[sys.argv[1]]()

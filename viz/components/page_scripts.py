@@ -1,0 +1,57 @@
+"""Scripts of every page that draw no view: idle tracker, theme change, projector and follower.
+
+``<html data-rest="true">`` means that no request, run, download or drawing is in progress, else "false"; meanwhile
+the main region is ``aria-busy``. A component that is still waiting has ``aria-busy="true"`` in its own markup.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from viz.components.script import script, stylesheet, translated_words
+
+
+def track_idle() -> None:
+    """Begin to track the page's idle state, once before the page; assets/app.css hides the component."""
+    _IDLE_TRACKER(key="rest", data={"streamlit": st.__version__})
+
+
+def watch_theme(language: str = "en") -> None:
+    """Rerun the page if its theme changes, since Python draws figures in its colours; set the page's language.
+
+    ``language`` is a BCP 47 tag, from which screen readers choose the pronunciation. assets/app.css hides the
+    component.
+    """
+    _THEME_CHANGE(key="theme_change", data={"language": language}, on_changed_change=_nothing)
+
+
+def draw_projector() -> None:
+    """Draw the button of the projector view, 1.6 times as large without the sidebar; listen for the key P."""
+    _PROJECTOR(key="projector", data={"words": translated_words("projector/projector")})
+
+
+def follow_class(address: str, version: int) -> None:
+    """Rerun the page if the class's teacher changed something: poll ``address`` for another version.
+
+    assets/app.css hides the component.
+    """
+    _FOLLOWER(key="follower", data={"address": address, "version": version}, on_changed_change=_nothing)
+
+
+def _nothing() -> None:
+    """Accept the callback; the rerun that it causes is the whole effect."""
+
+
+_IDLE_TRACKER = st.components.v2.component(
+    "headlight_rest", html="<span></span>", js=script("idle_tracker/idle_tracker")
+)
+_THEME_CHANGE = st.components.v2.component(
+    "headlight_theme_change", html="<span></span>", js=script("theme_change/theme_change")
+)
+_PROJECTOR = st.components.v2.component(
+    "headlight_projector",
+    html='<div id="projector" class="hl"></div>',
+    js=script("projector/projector"),
+    css=stylesheet("shared/look", "projector/projector"),
+)
+_FOLLOWER = st.components.v2.component("headlight_follower", html="<span></span>", js=script("follower/follower"))
