@@ -353,3 +353,62 @@ def test_lines_lead_from_the_word_to_the_words_that_it_attends_to(page: Page, ap
     page.set_viewport_size({"width": 700, "height": 800})  # the words wrap otherwise
     expect(chosen).not_to_have_attribute("d", before or "")
     ends_meet("it")
+
+
+def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_place(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    shown = painted(page)
+    expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']}, “it” gives")
+    expect(sentence(page)).to_contain_text("“animal”, the most of all 72 heads.")
+    first = sentence(page).inner_text()
+    page.get_by_role("radio", name="wide", exact=True).click()
+    expect(sentence(page)).not_to_have_text(first)
+    painted(page, layer=shown["layer"], head=shown["head"], focus=shown["focus"])
+    expect(page.get_by_text(re.compile("Compared with “tired”, [0-9]+ of 72 heads switch"))).to_be_visible()
+    expect(page).to_have_url(re.compile("wide"))
+    page.go_back()
+    expect(sentence(page)).to_have_text(first)
+
+
+def test_typing_is_followed_and_is_one_step_of_the_history(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    address, steps = page.url, page.evaluate("history.length")
+    box = text_box(page)
+    box.fill("")
+    text = "My aunt gave the doctor a book because she trusted him."
+    box.press_sequentially(text, delay=30)
+    expect(sentence(page)).to_contain_text(re.compile("“she” gives [0-9]+% of its attention"))
+    expect(page).to_have_url(re.compile("text=My\\+aunt.*him"))
+    assert box.input_value() == text
+    expect(box).to_be_focused()
+    assert page.evaluate("history.length") == steps + 1
+    page.go_back()
+    expect(page).to_have_url(address)
+    expect(box).to_have_value(FAMOUS)
+
+
+def test_an_unfinished_composition_is_not_read(page: Page, app_url: str) -> None:
+    """An input method sends unfinished letters before the character; only the character is read."""
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    address = page.url
+    box = text_box(page)
+    box.evaluate(
+        """(area) => {
+            area.focus();
+            area.value = "ni";
+            area.dispatchEvent(new InputEvent("input", { isComposing: true, bubbles: true }));
+        }"""
+    )
+    rest(page)
+    expect(page).to_have_url(address)
+    box.evaluate(
+        """(area) => {
+            area.value = "You came.";
+            area.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true }));
+        }"""
+    )
+    expect(page).to_have_url(re.compile("text=You\\+came"))
