@@ -62,7 +62,7 @@ def rows(path: Path) -> list[list[str]]:
 def test_the_famous_pair_is_one_click_from_explore(
     page: Page, app_url: str, pair: AlignedViews, found: Changes
 ) -> None:
-    open_page(page, app_url)
+    open_page(page, app_url, text=TIRED)
     painted(page)
     page.get_by_role("link", name=re.compile("too tired | too wide")).click()
     text = said(page, "“it” gives “animal”")
@@ -143,7 +143,7 @@ def test_words_of_one_text_only_are_marked_and_text_stays_text(page: Page, app_u
     rest(page)
     assert page.locator("img[src*='example.org']").count() == 0
     page.get_by_role("radio", name="Another model").click()
-    said(page, "in Headlight BERT")
+    said(page, "in headlight-bert")
     expect(page).to_have_url(re.compile("differs=model"))
     page.go_back()
     said(page, "^In .* in the first text and")

@@ -89,17 +89,19 @@ def test_a_refusal_is_told_in_chinese(do: Callable[[], Any], english: str, chine
 
 
 def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = ModelCard("a", gettext_lazy("MiniLM (embedded)"), "encoder", "", "masked words", None, "", downloaded=True)
+    here = ModelCard(
+        "a", gettext_lazy("DINOv2 small, with registers"), "encoder", "", "masked words", None, "", downloaded=True
+    )
     there = [ModelCard(name, name, "encoder", "", "masked words", None, "") for name in ("b/b", "c/c")]
     monkeypatch.setattr(listing, "catalogue", lambda _settings: [here, *there])
     refusal = listing.refusal(MASKED, "GPT-2", Settings())
     assert refusal.message == (
-        "GPT-2 has no head that guesses masked words. On this machine MiniLM (embedded) would do. On the hub b/b or c/c"
-        " would do."
+        "GPT-2 has no head that guesses masked words. On this machine DINOv2 small, with registers would do. On the "
+        "hub b/b or c/c would do."
     )
     with use_language("zh"):
         assert translate(refusal.message) == (
-            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 MiniLM（内置）。模型库上可用的有 b/b 或 c/c。"
+            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 DINOv2 small（带寄存器）。模型库上可用的有 b/b 或 c/c。"
         )
     assert translate(refusal.copy().message) == refusal.message
 

@@ -23,11 +23,11 @@ DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
 def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
     """Open a page of the app with a view in its address.
 
-    The page reads with the embedded encoder, the default of the requests from which tests compute numbers, unless
-    ``query`` names a model; None stands for the default model of the app.
+    A view that names no model is read by the embedded encoder, the default of the requests from which tests compute
+    its numbers. An address without a query opens with the app's default model, and a lesson with its own.
     """
-    fields = {name: value for name, value in {"model": EMBEDDED, **query}.items() if value is not None}
-    page.goto(f"{url}{path}" + (f"?{urlencode(fields)}" if fields else ""))
+    named = {"model": EMBEDDED, **query} if query and path != "/lessons" else query
+    page.goto(f"{url}{path}" + (f"?{urlencode(named)}" if named else ""))
 
 
 def address_of(view: str) -> str:
