@@ -1,4 +1,4 @@
-"""Figure and sentences of the page Agreement, which compares attribution methods."""
+"""Attribution of a word or a label: the figure, its sentences, and the words to pick."""
 
 from __future__ import annotations
 
@@ -11,15 +11,27 @@ from attention.measures import is_punctuation
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _
+from inference.tasks.labels import TextLabel, WordTags
 from ui.attribution.methods import EFFECT, AttributionRequest, AttributionSet, compute_attributions
-from ui.attribution.views import describe_agreement, draw_methods, places_of_largest, words_csv
+from ui.attribution.views import (
+    ExplainedLabel,
+    describe_agreement,
+    describe_prediction,
+    draw_methods,
+    draw_words,
+    pick_label,
+    places_of_largest,
+    words_csv,
+)
 from ui.input.controls import bound_widget
 from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.run.traces import request_of
 from ui.show.tables import download_button, page_provenance
 from ui.show.text import format_small, join_sentences
 from ui.state.examples import example_of
+from ui.state.params import get_params
 from ui.state.selection import select
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
@@ -161,3 +173,27 @@ def collapse(trace: Trace) -> None:
 def count_itself() -> None:
     """Draw the toggle that includes the focus word among the candidate words."""
     bound_widget(AgreementOptions, "itself", st.toggle)
+
+
+def draw_label(choice: ViewState, trace: Trace) -> None:
+    """Draw the predicted label, the control for the label to explain, and its attribution to words.
+
+    Raise UserError if the model lacks the head.
+    """
+    request, options = request_of(choice), get_params(AgreementOptions)
+    kind = WordTags if options.explain == "tag" else TextLabel
+    said = ask_model(
+        kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut),
+        _("Asking the model"),
+    )
+    index = 0
+    if options.explain == "tag":
+        view = View(trace, words=True)
+        focus = focus_of(choice, view)[0]
+        pick_focus(view, focus, {})
+        run = view.keys[focus].pieces
+        index = next((at for at, place in enumerate(said.places) if place.run == run), 0)
+    asked = ExplainedLabel(request, said, index, options.explain == "tag", options.label)
+    show_notice(describe_prediction(asked), role="status")
+    pick_label(AgreementOptions, asked)
+    draw_words(asked, trace)

@@ -11,8 +11,16 @@ from ui.attribution.methods import EFFECT, MOST_MISSED
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.sidebar import kind_of
-from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
-from ui.pages.agreement.labels import draw_label
+from ui.pages.agreement.explanations import (
+    answers,
+    collapse,
+    count_itself,
+    draw_label,
+    figure,
+    focus_of,
+    pick_focus,
+    words_of,
+)
 from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.traces import read_trace

@@ -7,9 +7,8 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along
 from lessons.library import tour as its_stops
-from ui.pages.lessons.access import may_see_key
 from ui.pages.lessons.answers import count_answered, place
-from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.current_lesson import NamedLesson, may_see_key
 from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.teaching import minutes

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from i18n import _
-from ui.pages.lessons.access import is_withheld
-from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson
+from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson, is_withheld
 from ui.pages.lessons.listing import listing
 from ui.pages.lessons.markdown import translate_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _
-from ui.pages.lessons.access import may_see_key
 from ui.pages.lessons.answers import answer_at, count_answered, forget, remember_place, worksheet
-from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.current_lesson import NamedLesson, may_see_key
 from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.questions import draw_question

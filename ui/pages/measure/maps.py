@@ -1,4 +1,4 @@
-"""Scores of all heads for a relation: maps, the table of heads, and downloads."""
+"""Scores of all heads for a relation: maps, the table of heads, the sentences of a head, and downloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from i18n import _, ngettext, translate
 from probing.corpus import AnnotatedCorpus
-from probing.results import RelationRow, accuracies, rows, to_csv, to_json
+from probing.results import RelationRow, accuracies, rows, rule, to_csv, to_json
 from probing.score import RelationCounts
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.measure.corpus_scores import CorpusScores
@@ -18,8 +18,10 @@ from ui.pages.measure.heads import VERDICTS
 from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.scored_links import TITLE, LinkScore, scored_links
 from ui.show.tables import download_button, draw_table, model_provenance
 from ui.show.text import join_sentences
+from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map, mark_heads
 
 MAP, RANDOM_MAP = "measure_map", "measure_random_map"
@@ -165,3 +167,27 @@ def left_out(found: CorpusScores) -> None:
             _("{links:,} links of unread texts or words are not counted.", links=state.tally.unread),
             role="status",
         )
+
+
+def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> tuple[int, int]:
+    """Return the selected (layer, head) if the scores contain it, else the best head."""
+    counts = found.state.tally.counts_of(best.relation)
+    assert counts is not None
+    _, layers, heads = counts.shape
+    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+        return choice.layer, choice.head
+    return best.layer, best.head
+
+
+def draw_examples(
+    found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
+) -> None:
+    """Draw the links that a head was scored on, in the direction that the map shows."""
+    counts = found.state.tally.counts_of(relation)
+    assert counts is not None
+    basis = (found.chooser.counts_of(relation) if found.chooser else None) or counts
+    ways = {"out": 0, "in": 1, "best": int(basis.hits_by_head[: len(found.corpus.directions), *head].argmax())}
+    st.subheader(translate(TITLE))
+    place = (ways[way_of(options, found.corpus)], *head)
+    bar = rule(basis, found.corpus, counts)
+    scored_links(LinkScore(found.corpus, counts, relation, place, bar), MeasureOptions, options, choice)

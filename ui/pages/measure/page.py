@@ -5,9 +5,8 @@ import streamlit as st
 from i18n import _
 from ui.pages.measure.corpus_scores import load_scores
 from ui.pages.measure.data import pick_data
-from ui.pages.measure.head_examples import draw_examples, selected_head
 from ui.pages.measure.heads import overview
-from ui.pages.measure.maps import files, left_out, maps
+from ui.pages.measure.maps import draw_examples, files, left_out, maps, selected_head
 from ui.pages.measure.options import MeasureOptions
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params

@@ -12,7 +12,7 @@ from i18n import _, use_language
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.lessons import access
+from ui.pages.lessons import current_lesson
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
 
@@ -87,7 +87,7 @@ def test_a_student_s_other_tab_does_not_show_it(rooms: Store, monkeypatch: pytes
 
 @pytest.mark.usefixtures("rooms")
 def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "is_open", lambda: True)
+    monkeypatch.setattr(current_lesson, "is_open", lambda: True)
     link = {"lesson": "attention", "show": "teacher"}
     visitor = asked("lessons", **link)
     assert any("shown to who teaches a class here" in said for said in notes(visitor))
