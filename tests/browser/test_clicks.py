@@ -59,7 +59,7 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
     painted(page, layer=3, head=3)
 
 
-def test_the_sidebar_follows_a_text_where_it_tells_of_it(page: Page, app_url: str) -> None:
+def test_the_options_follow_a_text_where_it_tells_of_it(page: Page, app_url: str) -> None:
     open_page(page, app_url, words=1)
     painted(page)
     expect(page.get_by_text("Chinese words")).to_have_count(0)
