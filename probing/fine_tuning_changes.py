@@ -1,8 +1,9 @@
 """Files with the changes of attention heads by fine-tuning, written once and read in parts.
 
-``changes.json`` describes the comparison and is written last; ``bits.npz`` contains every sentence's divergences,
-``maps.npz`` the attention maps of a few sentences, and ``film.npz`` the training snapshots. The twins are controls
-that were fine-tuned on shuffled labels.
+``changes.json`` describes the comparison and is written last; ``bits.safetensors`` contains every sentence's
+divergences, ``maps.safetensors`` the attention maps of a few sentences, and ``film.safetensors`` the training
+snapshots. The twins are controls that were fine-tuned on shuffled labels. Earlier versions wrote NumPy archives
+(``.npz``), which are still read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attention.codec import decode, encode
 from attention.mask import FloatArray
 from i18n import lazy
 from probing.statistics import LEVEL
@@ -26,7 +28,8 @@ WHO = ("task", *TWINS)
 ROWS = ("all", "telling")  # all query rows, or the rows from which the task head reads the label
 SIDES = ("before", "task", "twin")  # models with stored attention maps
 AHEAD = sqrt(3) / 2 * tan(pi * (0.5 - LEVEL))  # multiple (5.5) of the twins' largest difference, see lead_threshold
-FACTS, BITS, MAPS, FILM = "changes.json", "bits.npz", "maps.npz", "film.npz"
+FACTS, BITS, MAPS, FILM = "changes.json", "bits.safetensors", "maps.safetensors", "film.safetensors"
+EARLIER = ".npz"  # suffix of the files of earlier versions
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def write(
     (folder / FACTS).unlink(missing_ok=True)
     save_arrays(folder / BITS, {f"{who}_{rows}": array for (who, rows), array in bits.items()})
     save_arrays(folder / MAPS, {f"{side}_{at}": array.astype(np.float16) for (side, at), array in maps.items()})
-    (folder / FILM).unlink(missing_ok=True)
+    for name in (FILM, *(Path(name).with_suffix(EARLIER).name for name in (BITS, MAPS, FILM))):
+        (folder / name).unlink(missing_ok=True)
     if film is not None:
         save_arrays(folder / FILM, film)
     said = {**asdict(facts), "telling_of": lazy.message_parts(facts.telling)}
@@ -124,21 +128,21 @@ def bits(folder: Path, who: str, rows: str) -> FloatArray:
 
     It is NaN if a sentence has no such rows.
     """
-    return _array(folder / BITS, f"{who}_{rows}")
+    return load_arrays(folder / BITS)[f"{who}_{rows}"]
 
 
 def maps(folder: Path, side: str, sentence: int) -> FloatArray:
     """Load the attention maps of a sentence, shape (layer, head, query, key)."""
-    return _array(folder / MAPS, f"{side}_{sentence}").astype(np.float32)
+    return load_arrays(folder / MAPS)[f"{side}_{sentence}"].astype(np.float32)
 
 
 def film(folder: Path) -> RecordedSnapshots | None:
     """Load the training snapshots; None if there are none."""
-    if not (folder / FILM).is_file():
+    if not any((folder / FILM).with_suffix(suffix).is_file() for suffix in (Path(FILM).suffix, EARLIER)):
         return None
-    with np.load(folder / FILM) as opened:
-        found = {rows: mean(opened[rows], axis=1) for rows in ROWS}
-        return RecordedSnapshots(tuple(int(step) for step in opened["step"]), found, opened["maps"])
+    opened = load_arrays(folder / FILM)
+    found = {rows: mean(opened[rows], axis=1) for rows in ROWS}
+    return RecordedSnapshots(tuple(int(step) for step in opened["step"]), found, opened["maps"])
 
 
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
@@ -198,14 +202,16 @@ def mean(values: FloatArray, axis: int) -> FloatArray:
 
 
 def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """Write named arrays to a compressed file, which is replaced atomically."""
+    """Write named arrays to a file, which is replaced atomically."""
     partial = file.with_suffix(".partial")
     with partial.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)
+        stream.writelines(encode({}, arrays))
     partial.replace(file)
 
 
-def _array(file: Path, name: str) -> FloatArray:
-    with np.load(file) as opened:
-        found: FloatArray = opened[name]
-    return found
+def load_arrays(file: Path) -> Mapping[str, FloatArray]:
+    """Load the arrays of a file, or of the file that an earlier version wrote in its place."""
+    if file.is_file():
+        return decode(file.read_bytes())[1]
+    with np.load(file.with_suffix(EARLIER)) as opened:
+        return dict(opened)

@@ -111,6 +111,7 @@ GOALS = {name: goal for name, (_, goal) in HABITS.items()} | {"participles": 1.0
 
 
 MODULE_GOALS = {"pages": 100, "rest": 330}  # modules without tests and __init__.py
+MODULE_ROOM = 5  # modules that may be added to a limit before others must be merged
 
 
 def python_files(root: Path) -> Iterator[tuple[str, str]]:
@@ -279,9 +280,9 @@ def faults(limits: dict[str, Any], now: dict[str, Any]) -> list[str]:
         if count > limits["bare participles"][part]
     ]
     found += [
-        f"{part} has {count} modules, {limits['modules'][part]} are allowed; merge modules into 100 to 450 lines."
+        f"{part} has {count} modules, {limits['modules'][part] + MODULE_ROOM} are allowed; extend or merge others."
         for part, count in now["modules"].items()
-        if count > limits["modules"][part]
+        if count > limits["modules"][part] + MODULE_ROOM
     ]
     found += [
         f"The class name {name} is defined in several modules; choose another name."

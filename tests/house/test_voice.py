@@ -12,6 +12,7 @@ from tools.voice import (
     GOALS,
     LIMITS,
     MODULE_GOALS,
+    MODULE_ROOM,
     Count,
     faults,
     lower_limits,
@@ -55,7 +56,10 @@ def test_pages_and_the_rest_are_counted_apart() -> None:
     [
         ({"rates": {"rest": {"told": 0.16}}}, "told is 0.16 in rest; the limit is 0.15."),
         ({"bare participles": {"rest": 4}}, "4 functions in rest are named by a bare participle; the limit is 3."),
-        ({"modules": {"rest": 341}}, "rest has 341 modules, 340 are allowed"),
+        (
+            {"modules": {"rest": 341 + MODULE_ROOM}},
+            f"rest has {341 + MODULE_ROOM} modules, {340 + MODULE_ROOM} are allowed",
+        ),
         ({"repeated classes": ["Asked", "Seen"]}, "The class name Asked is defined in several modules"),
         ({"quoted messages": 6}, "Tests quote 6 messages word by word, 5 are allowed"),
     ],

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from inference.files.architecture import code_notes
 from probing import command
 from probing import score as scoring
 from probing.__main__ import main
@@ -53,6 +54,18 @@ def test_rows_are_written_and_the_best_are_told(
     told = capsys.readouterr()
     assert "Best head of each relation, chosen on every other text" in told.out
     assert told.err == ""
+
+
+def test_program_code_of_a_folder_is_named(given: list[str], models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = models / "bert" / "config.json"
+    before = config.read_text()
+    config.write_text(json.dumps(json.loads(before) | {"auto_map": {"AutoModel": "evil.Model"}}))
+    try:
+        assert main(given) == 0
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line == f"bert: {code_notes(config.parent, json.loads(config.read_text()))[0]}"
+    finally:
+        config.write_text(before)
 
 
 @pytest.mark.parametrize(("format", "content"), [("csv", TABLE), ("gap", GAP.encode())])

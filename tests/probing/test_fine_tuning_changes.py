@@ -11,10 +11,16 @@ from attention.mask import FloatArray
 from i18n import gettext_lazy, translate, use_language
 from probing import fine_tuning_changes
 from probing.fine_tuning_changes import (
+    BITS,
+    EARLIER,
+    FILM,
+    MAPS,
+    ROWS,
     ChangeFacts,
     ComparedSentence,
     compare_drift,
     lead_threshold,
+    load_arrays,
     load_by_model,
     mean,
     mean_lead,
@@ -131,11 +137,27 @@ def test_what_is_written_anew_is_not_there_until_it_is_whole(tmp_path: Path, mon
 
 
 def test_arrays_are_kept_whole(tmp_path: Path) -> None:
-    file = tmp_path / "a.npz"
+    file = tmp_path / "a.safetensors"
     save_arrays(file, {"one": np.arange(3)})
-    with np.load(file) as opened:
-        assert opened["one"].tolist() == [0, 1, 2]
-    assert [found.name for found in tmp_path.iterdir()] == ["a.npz"]
+    assert load_arrays(file)["one"].tolist() == [0, 1, 2]
+    assert [found.name for found in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+def test_files_of_an_earlier_version_are_read_until_they_are_replaced(tmp_path: Path) -> None:
+    frames = {"step": np.arange(2.0), "maps": np.zeros((2, 1)), **{rows: np.ones((2, 3, 1, 1)) for rows in ROWS}}
+    folder = written(tmp_path, moved(1)[0])
+    new = [load_by_model(folder, "all")["task"], fine_tuning_changes.maps(folder, "twin", 1)]
+    for name, arrays in ((BITS, load_arrays(folder / BITS)), (MAPS, load_arrays(folder / MAPS)), (FILM, frames)):
+        np.savez_compressed((folder / name).with_suffix(EARLIER), **arrays)
+        (folder / name).unlink(missing_ok=True)
+    np.testing.assert_array_equal(load_by_model(folder, "all")["task"], new[0])
+    np.testing.assert_array_equal(fine_tuning_changes.maps(folder, "twin", 1), new[1])
+    film = fine_tuning_changes.film(folder)
+    assert film is not None
+    assert film.steps == (0, 1)
+    written(tmp_path, moved(1)[0])
+    assert not [*folder.glob(f"*{EARLIER}")]
+    assert fine_tuning_changes.film(folder) is None
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from inference.errors import as_user_error
 from inference.record import capture
 from inference.runners.labels import reads
 from inference.text.tokenizer import SafeTokenizer
-from probing.fine_tuning_changes import ROWS, save_arrays
+from probing.fine_tuning_changes import EARLIER, FILM, ROWS, load_arrays, save_arrays
 from probing.labelled.labeled_texts import OUTSIDE, LabeledDataset
 from training.finetune.data import Encoded, Row, batch, encode_rows
 from training.finetune.model_setup import FinetuneStart
@@ -181,6 +181,7 @@ class Drift:
 
 
 FOLDER = "film"  # name of a subfolder in the run's folder
+SUFFIX = Path(FILM).suffix
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +193,7 @@ class Snapshots:
 
     def cut(self, step: int) -> None:
         """Delete the snapshots after a step, because a resumed run can have another plan."""
-        for file in self.folder.glob("*.npz"):
+        for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()
 
@@ -200,7 +201,7 @@ class Snapshots:
         """Record a snapshot of the model at a step."""
         bits, maps = self.drift.measure(model)
         self.folder.mkdir(exist_ok=True)
-        save_arrays(self.folder / f"{step:08}.npz", bits | {"maps": maps[0].astype(np.float16)})
+        save_arrays(self.folder / f"{step:08}{SUFFIX}", bits | {"maps": maps[0].astype(np.float16)})
 
 
 def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
@@ -209,14 +210,18 @@ def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
     The arrays are ``step`` (snapshot,); ``all`` and ``telling`` (snapshot, sentence, layer, head) in bits;
     ``maps`` (snapshot, layer, head, query, key).
     """
-    files = sorted(folder.glob("*.npz"))
+    files = _files(folder)
     if not files:
         return None
-    frames = []
-    for file in files:
-        with np.load(file) as opened:
-            frames.append({name: opened[name] for name in (*ROWS, "maps")})
+    frames = [load_arrays(file.with_suffix(SUFFIX)) for file in files]
     return {
         "step": np.array([int(file.stem) for file in files], np.float32),
         **{name: np.stack([frame[name] for frame in frames]) for name in (*ROWS, "maps")},
     }
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the snapshots' files in order, those of an earlier version included."""
+    return sorted(
+        (file for suffix in (SUFFIX, EARLIER) for file in folder.glob(f"*{suffix}")), key=lambda one: one.stem
+    )

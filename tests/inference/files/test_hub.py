@@ -130,6 +130,7 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
         ({"model_type": "whisper"}, "reads sound or moving pictures"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
+        ({"model_type": "llama", "quantization_config": {"quant_method": "gptq"}}, "(gptq)"),
         ({}, "states no model_type"),
         ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is broken"),
     ],

@@ -54,7 +54,9 @@ def test_one_that_was_cut_off_goes_on_with_the_same_frames(tmp_path: Path, monke
     pauses = stopping(monkeypatch, signal.SIGINT)
     pauses += [3]
     filmed(tmp_path, "parts")
-    later = tmp_path / "parts" / "run" / "film" / "00000007.npz"  # This snapshot belongs to a lost checkpoint.
+    later = (
+        tmp_path / "parts" / "run" / "film" / f"00000007{snapshots.SUFFIX}"
+    )  # This snapshot belongs to a lost checkpoint.
     later.write_bytes(b"")
     pauses += [6]
     assert filmed(tmp_path, "parts")["step"].tolist() == list(range(8))
