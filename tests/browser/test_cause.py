@@ -66,7 +66,7 @@ def test_the_page_begins_with_nothing_removed_or_with_the_head_that_was_looked_a
     painted(page)
     open_page(page, app_url)
     painted(page)
-    shown = matched(r"Head (\d+)-(\d+)", page.locator(".truth").inner_text())
+    shown = matched(r"head (\d+)-(\d+)", page.locator(".truth").inner_text())
     go_to(page, "cause")
     said(page, f"With head {shown.group(1)}-{shown.group(2)} removed")
     expect(page).to_have_url(re.compile(f"layer={shown.group(1)}&head={shown.group(2)}"))

@@ -11,12 +11,13 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from attention.excess import REACH
+from attention.mask import FloatArray
 from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.atrest import click, rest
-from tests.support.browser import Problems
+from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import matched, open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -29,7 +30,7 @@ def backend() -> LocalBackend:
 
 def sentence(page: Page) -> Locator:
     """Return the sentence that describes the chosen head and token."""
-    return page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Head \d")).first
+    return page.locator(".truth")
 
 
 def ask(page: Page, word: str) -> None:
@@ -38,8 +39,14 @@ def ask(page: Page, word: str) -> None:
     page.mouse.move(0, 0)
 
 
-def weight_in(text: str) -> float:
-    return float(matched(r"\((\d\.\d\d)\)", text).group(1))
+def percent(weight: float) -> str:
+    return f"{100 * weight:.0f}%"
+
+
+def ranked(links: FloatArray, layer: int, head: int) -> str:
+    """Return the pattern of the words after a link's weight, for the weights of all heads (layer, head)."""
+    rank = 1 + int((links > links[layer, head]).sum())
+    return f"(rank {rank} of{'|the most of all' if rank == 1 else ''}) {links.size} heads"
 
 
 def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_about_another_word(
@@ -53,17 +60,21 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
     links = trace.rows(it)[:, :, animal]
     layer, head = np.unravel_index(links.argmax(), links.shape)
     assert (shown["layer"], shown["head"], shown["focus"]) == (str(layer), str(head), str(it))
-    expect(sentence(page)).to_contain_text("“it” looks most at “animal”")
-    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(links.max()), abs=0.005)
+    expect(sentence(page)).to_contain_text(
+        f"In head {layer}-{head}, “it” gives {percent(links.max())} of its attention to “animal”, "
+        f"the most of all {links.size} heads."
+    )
     assert shown["base"].endswith(trace.id)
     street = trace.tokens.index("street")
-    row = trace.weights(3, 1)[street]
+    row = View(trace).rows(street)
+    words = [at for at, word in enumerate(trace.source.words) if word is not None and at != street]
+    key = max(words, key=lambda at: row[layer, head, at])
     for _ in range(2):
         ask(page, "street")
         painted(page, focus=street)
         expect(page).to_have_url(re.compile(f"focus={street}"))
-        expect(sentence(page)).to_contain_text("“street”")
-        assert weight_in(sentence(page).inner_text()) == pytest.approx(float(row.max()), abs=0.005)
+        expect(sentence(page)).to_contain_text(f"“street” gives {percent(row[layer, head, key])} of its attention to")
+        expect(sentence(page)).to_contain_text(re.compile(ranked(row[:, :, key], int(layer), int(head))))
         rest(page)  # Go back only after the page has answered.
         page.go_back()
         painted(page, focus=it)
@@ -132,9 +143,9 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     expect(page).to_have_url(re.compile(f"to={it}.*facing=in"))
     column = View(trace).columns(it)[3, 1]
     most = trace.tokens[int(column.argmax())]
-    expect(sentence(page)).to_contain_text("“it” is looked at most by")
-    expect(sentence(page)).to_contain_text(most)
-    assert weight_in(sentence(page).inner_text()) == pytest.approx(float(column.max()), abs=0.005)
+    expect(sentence(page)).to_contain_text(
+        re.compile(f"{most}.* gives {percent(column.max())} of its attention to “it”")
+    )
     links = page.locator("details.links")
     expect(links.locator("summary")).to_have_text("Who looks at “it”?")
     links.locator("summary").click()
@@ -149,11 +160,11 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("is to look at it"))
     ask(page, "animal")
     painted(page, focus=animal)
-    expect(sentence(page)).to_contain_text("“animal” is looked at most by “it” (0.68)")
+    expect(sentence(page)).to_contain_text(f"“it” gives {percent(trace.weights(3, 1)[it, animal])} of its attention")
     page.get_by_role("button", name="looks at", exact=True).click()
     painted(page, focus=animal)
     expect(page).to_have_url(re.compile(f"focus={animal}"))
-    expect(sentence(page)).to_contain_text("“animal” looks most")
+    expect(sentence(page)).to_contain_text("“animal” gives")
 
 
 def test_the_sentence_answers_the_target_that_was_picked(page: Page, app_url: str, backend: LocalBackend) -> None:
@@ -161,9 +172,10 @@ def test_the_sentence_answers_the_target_that_was_picked(page: Page, app_url: st
     it, street = trace.tokens.index("it"), trace.tokens.index("street")
     open_page(page, app_url, layer=3, head=1, focus=it, to=street)
     painted(page, focus=it)
-    weight = float(trace.weights(3, 1)[it, street])
-    expect(sentence(page)).to_contain_text(f"“it” gives “street” {weight:.2f}")
-    expect(sentence(page)).to_contain_text("“it” looks most at “animal” (0.68)")
+    row = trace.rows(it)
+    expect(sentence(page)).to_contain_text(f"“it” gives {percent(row[3, 1, street])} of its attention to “street”")
+    expect(sentence(page)).to_contain_text(re.compile(ranked(row[:, :, street], 3, 1)))
+    expect(sentence(page)).to_contain_text(f"“animal” ({percent(row[3, 1].max())})")
 
 
 def test_hidden_special_tokens_leave_the_picture_and_the_scale_can_end_at_one(page: Page, app_url: str) -> None:
@@ -190,7 +202,7 @@ def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, b
     expect(page).to_have_url(re.compile(f"layer=3&head=1&focus={it}&to={animal}"))
     weight = float(trace.weights(3, 1)[it, animal])
     expect(sentence(page)).to_contain_text("“animal”")
-    expect(sentence(page)).to_contain_text(f"{weight:.2f}")
+    expect(sentence(page)).to_contain_text(percent(weight))
     rest(page)
     read(page, wide.replace("animal", "dog"))
     expect(page.get_by_text("“animal” is gone from the text; “dog” stands in its place")).to_be_visible()
@@ -236,7 +248,7 @@ def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
     shown = painted(page, layer=2, head=5, focus=3, tab="lines")
     expect(text_box(page)).to_have_value(query["text"])
     expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
-    expect(sentence(page)).to_contain_text("Head 2-5")
+    expect(sentence(page)).to_contain_text("head 2-5")
     assert shown["layer"] == "2", "links count from 0 whatever is shown"
 
 
@@ -287,4 +299,116 @@ def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, ap
     painted(page, layer=0, head=2)
     # Index REACH is offset -1, the previous token.
     usual = stored_priors()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]
-    expect(page.locator(".truth")).to_contain_text(f"in other texts this head gives the token before {usual:.2f}")
+    expect(page.locator(".doubt")).to_contain_text(f"in other texts this head gives the token before {percent(usual)}")
+
+
+def test_a_word_of_several_tokens_counts_as_one_as_on_find(page: Page, app_url: str, backend: LocalBackend) -> None:
+    """The chips are tokens; the sentence counts words: the sum to the key's tokens, the mean from the query's."""
+    text = "The grasshopper that crossed the flowerbeds was tired."
+    trace = backend.trace(TraceRequest(text=text))
+    tokens, words = View(trace), View(trace, words=True)
+    key, query = (
+        next(at for at, cell in enumerate(words.keys) if cell.text == name) for name in ("grasshopper", "flowerbeds")
+    )
+    assert min(cell.pieces[1] - cell.pieces[0] for cell in (words.keys[key], words.queries[query])) > 1
+    links = words.rows(query)[:, :, key]
+    open_page(
+        page, app_url, text=text, layer=3, head=1, focus=words.queries[query].pieces[0], to=words.keys[key].pieces[0]
+    )
+    painted(page)
+    expect(page.get_by_role("group", name="Tokens of the text").get_by_role("button")).to_have_count(len(tokens.keys))
+    expect(sentence(page)).to_contain_text(
+        f"“flowerbeds” gives {percent(links[3, 1])} of its attention to “grasshopper”"
+    )
+    expect(sentence(page)).to_contain_text(re.compile(ranked(links, 3, 1)))
+
+
+@pytest.mark.parametrize("viewport", [PHONE, LAPTOP])
+def test_lines_lead_from_the_word_to_the_words_that_it_attends_to(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    shown = painted(page)
+    lines = page.get_by_role("img", name=re.compile("Lines of attention"))
+    chosen = lines.locator(".arc.chosen:not(.tip)")
+    expect(chosen).to_have_count(1)
+    widths = [float(line.get_attribute("stroke-width") or 0) for line in lines.locator(".arc:not(.tip)").all()]
+    assert max(widths) == float(chosen.get_attribute("stroke-width") or 0)
+
+    def ends_meet(word: str) -> None:
+        """Check that a line leads from the word in question to another, in the page's pixels."""
+        edges = [page.get_by_role("button", name=name, exact=True).first.bounding_box() for name in (word, "animal")]
+        tip = chosen.bounding_box()
+        assert tip is not None
+        for box in edges:
+            assert box is not None
+            middle = box["x"] + box["width"] / 2
+            assert tip["x"] - 6 <= middle <= tip["x"] + tip["width"] + 6
+
+    ends_meet("it")
+    before = chosen.get_attribute("d")
+    page.get_by_role("button", name="is looked at by").click()
+    painted(page, focus=shown["focus"])
+    expect(lines).to_have_accessible_name(re.compile("to “it”"))
+    page.get_by_role("button", name="looks at", exact=True).click()
+    painted(page, focus=shown["focus"])
+    page.set_viewport_size({"width": 700, "height": 800})  # the words wrap otherwise
+    expect(chosen).not_to_have_attribute("d", before or "")
+    ends_meet("it")
+
+
+def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_place(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    shown = painted(page)
+    expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']}, “it” gives")
+    expect(sentence(page)).to_contain_text("“animal”, the most of all 72 heads.")
+    first = sentence(page).inner_text()
+    page.get_by_role("radio", name="wide", exact=True).click()
+    expect(sentence(page)).not_to_have_text(first)
+    painted(page, layer=shown["layer"], head=shown["head"], focus=shown["focus"])
+    expect(page.get_by_text(re.compile("Compared with “tired”, [0-9]+ of 72 heads switch"))).to_be_visible()
+    expect(page).to_have_url(re.compile("wide"))
+    page.go_back()
+    expect(sentence(page)).to_have_text(first)
+
+
+def test_typing_is_followed_and_is_one_step_of_the_history(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    address, steps = page.url, page.evaluate("history.length")
+    box = text_box(page)
+    box.fill("")
+    text = "My aunt gave the doctor a book because she trusted him."
+    box.press_sequentially(text, delay=30)
+    expect(sentence(page)).to_contain_text(re.compile("“she” gives [0-9]+% of its attention"))
+    expect(page).to_have_url(re.compile("text=My\\+aunt.*him"))
+    assert box.input_value() == text
+    expect(box).to_be_focused()
+    assert page.evaluate("history.length") == steps + 1
+    page.go_back()
+    expect(page).to_have_url(address)
+    expect(box).to_have_value(FAMOUS)
+
+
+def test_an_unfinished_composition_is_not_read(page: Page, app_url: str) -> None:
+    """An input method sends unfinished letters before the character; only the character is read."""
+    open_page(page, app_url)
+    painted(page)
+    rest(page)
+    address = page.url
+    box = text_box(page)
+    box.evaluate(
+        """(area) => {
+            area.focus();
+            area.value = "ni";
+            area.dispatchEvent(new InputEvent("input", { isComposing: true, bubbles: true }));
+        }"""
+    )
+    rest(page)
+    expect(page).to_have_url(address)
+    box.evaluate(
+        """(area) => {
+            area.value = "You came.";
+            area.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true }));
+        }"""
+    )
+    expect(page).to_have_url(re.compile("text=You\\+came"))

@@ -65,7 +65,7 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
 
 def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
-    said = shown.locator(".truth").inner_text()
+    said = shown.locator(".result").inner_text()
     assert "on average" in said
     export(shown, re.compile("HTML")).save_as(saved)
     context = browser.new_context(offline=True)
@@ -76,7 +76,9 @@ def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None
     alone.goto(saved.as_uri())
     painted(alone, layer=2, head=4)
     expect(alone.get_by_text("Head 2-4", exact=True).first).to_be_visible()
-    expect(alone.locator(".truth")).to_have_text(said)  # with what other words give, and other texts
+    expect(alone.locator(".result")).to_have_text(
+        said, use_inner_text=True
+    )  # with what other words give, and other texts
     alone.get_by_role("tab", name="Lines").click()
     painted(alone, tab="lines")
     context.close()

@@ -14,6 +14,7 @@ from websockets.typing import Origin
 
 from tests.support.atrest import PATIENCE, rest
 from tests.support.visitor import open_page, painted, read, text_box
+from ui.state.view_state import DEFAULT_MODEL
 
 TEXTS = {
     "script": "<script>alert(1)</script> ran over it",
@@ -85,7 +86,7 @@ def test_an_unknown_model_is_refused_and_the_text_stays(page: Page, app_url: str
     open_page(page, app_url, model="nobody/nothing", text="Some text of mine.")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(text_box(page)).to_have_value("Some text of mine.")
-    page.get_by_role("button", name="Use the embedded model").click()
+    page.get_by_role("button", name=f"Use {DEFAULT_MODEL}").click()
     painted(page)
     expect(text_box(page)).to_have_value("Some text of mine.")
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
 from tests.support.browser import Problems
 from tests.support.fakehub import FakeHub, serving
 from tests.support.running import App, faults, running
 from tests.support.tinymodels import save
-from tests.support.visitor import DEEP_LINK, matched, open_page, painted, text_box
+from tests.support.visitor import DEEP_LINK, open_page, painted, text_box
 
 KINDS = ["bert", "roberta", "gpt2", "llama", "t5", "marian", "deberta"]
 HUB_MODEL = "someone/tiny-bert"
@@ -61,10 +61,12 @@ def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder:
     backend = LocalBackend(Settings(model_folders=(folder,)))
     trace = backend.trace(TraceRequest(model=str(folder / kind), text=TEXT))
     focus = int(shown["focus"])
-    sentence = page.locator("[aria-live=polite]").filter(has_text=re.compile(r"Head \d")).first
-    said = matched(r"\((\d\.\d\d)\)", sentence.inner_text()).group(1)
-    row = trace.weights(1, 2)[focus]
-    assert float(said) in [pytest.approx(float(weight), abs=0.006) for weight in np.sort(row)[-1:]]
+    sentence = page.locator(".truth")
+    view = View(trace, words=True)
+    word = next(at for at, cell in enumerate(view.queries) if cell.pieces[0] <= focus < cell.pieces[1])
+    largest = 100 * float(view.rows(word)[1, 2].max())
+    shares = [int(share) for share in re.findall(r"(\d+)%", sentence.inner_text())]
+    assert max(shares) == pytest.approx(largest, abs=0.6)
 
 
 def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App) -> None:

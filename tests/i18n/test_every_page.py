@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from i18n import translate, use_language
+from inference import EMBEDDED
 from inference.files.embedded import BERT, TRANSLATOR
 from inference.task_heads import TAG
 from probing.formats import load_ready_set
@@ -302,7 +303,7 @@ PAGES = {
     ),
     "whole_pass": Page(
         [
-            ({"text": "The cat sat."}, "没有概率"),
+            ({"model": EMBEDDED, "text": "The cat sat."}, "没有概率"),
             (BLANK, "前向计算以对被遮住的词（词元 3）的猜测结尾：最可能的是“"),
             ({**BLANK, "ends": "next", "pair": "It was tired."}, "“第二段接在后面”"),
             ({**BLANK, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "处的前向计算原本以“"),

@@ -11,9 +11,18 @@ from i18n import _, translate
 from inference import EMBEDDED
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.run.traces import what_stays
+from ui.run.traces import id_of, what_stays
 from ui.state.examples import EXAMPLES, example_of
-from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_notes, set_view_state
+from ui.state.selection import get_last_view
+from ui.state.session import (
+    FRESH,
+    NEW_MODEL,
+    get_view_state,
+    set_notes,
+    set_view_state,
+    show_while_typing,
+    typing_origin,
+)
 from ui.state.view_state import ViewState, fits
 from viz.components.composer import composer
 
@@ -21,11 +30,11 @@ KEY = "composer"
 READERS = ("encoder", "decoder")  # Kinds of models that do not translate.
 
 
-def compose(choice: ViewState, kind: str) -> None:
-    """Draw the text box for a model of the kind ``kind``."""
+def compose(choice: ViewState, kind: str, live: bool = False) -> None:
+    """Draw the text box for a model of the kind ``kind``; ``live`` reads the text while the visitor types."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
-    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
+    data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live)
     composer.mount(data, KEY, _on_submit)
     if not fits(choice):
         show_notice(
@@ -58,11 +67,30 @@ def _on_submit() -> None:
         return
     # A lone surrogate from a broken copy cannot be encoded in an address, so it is replaced.
     value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
-    before = get_view_state()
     texts = {name: value[name] for name in ("text", "pair", "target")}
-    if texts == {name: getattr(before, name) for name in texts}:
-        return
-    anew: dict[str, Any] = {**FRESH, **texts, **_reader(texts)}
-    stays, gone = what_stays(before, replace(before, **anew))
-    set_view_state(**{**anew, **stays})
-    set_notes(gone)
+    if value.get("live") == "1":
+        _read_while_typing(texts)
+    else:
+        read_texts(texts)
+
+
+def read_texts(texts: dict[str, str]) -> None:
+    """Show other texts; an edited text keeps the selected head and words."""
+    now, origin = get_view_state(), typing_origin()
+    if texts != {name: getattr(now, name) for name in texts}:
+        before = origin or now
+        anew: dict[str, Any] = {**FRESH, **texts, **_reader(texts)}
+        stays, gone = what_stays(before, replace(before, **anew))
+        set_view_state(**{**anew, **stays})
+        set_notes(gone)
+    elif origin is not None:  # The typed text is on screen already; now it gets an address.
+        set_view_state()
+
+
+def _read_while_typing(texts: dict[str, str]) -> None:
+    """Show a text that the visitor is typing; its edits are those of the text at the beginning of the burst."""
+    now = get_view_state()
+    origin = typing_origin() or replace(now, **get_last_view(id_of(now)))
+    anew: dict[str, Any] = {**FRESH, **texts}
+    stays, _gone = what_stays(origin, replace(origin, **anew))
+    show_while_typing(origin, **{**anew, **stays})

@@ -151,6 +151,8 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
     if target is None and example is not None and choice.focus is None:
         target = _word(view.keys, example.get("target", ""))
     if focus is None:
+        focus = pronoun_in(view)
+    if focus is None:
         head, focus = _own_link(choice, view, head)
     if head is None:
         head = _head_of_link(choice, view, focus, target)
@@ -245,6 +247,23 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
 def _word(cells: Sequence[DisplayToken], word: str) -> int | None:
     """Return the index of the first cell with this word, ignoring case, or None."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
+
+
+# Pronouns that refer to another word, by which a new text opens (English, French, Chinese).
+PRONOUNS = frozenset(
+    (
+        *("it", "he", "she", "they", "him", "her", "them", "his", "its", "their"),
+        *("himself", "herself", "itself", "themselves"),
+        *("il", "elle", "ils", "elles", "lui", "eux"),
+        *("他", "她", "它", "他们", "她们", "它们"),
+    )
+)
+
+
+def pronoun_in(view: View) -> int | None:
+    """Return the cell of the first pronoun that has a word before it, or None."""
+    words = [i for i, cell in enumerate(view.queries) if not cell.special]
+    return next((i for i in words[1:] if view.queries[i].text.casefold() in PRONOUNS), None)
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:

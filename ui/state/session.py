@@ -21,6 +21,7 @@ SLIP = "slip"  # Session key of the selection token of the last run (ui/state/se
 SAID = "notes_said"  # Session key of the notes shown in this run.
 LENT = "lent"  # Session key of the temporary view.
 OWN = "own_query"  # Session key of each view's own options in the address.
+TYPING = "typing"  # Session key of the choice at the beginning of a burst of typing, whose texts have no address yet.
 FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
 OLDER = "own_query_of_an_older_text"  # Session key of the views with options for another text or model.
 
@@ -67,7 +68,10 @@ def begin(path: str) -> ViewState:
         now := _with_saved_revision(get_view_state())
     ):  # Training has updated a fine-tuned model.
         _replace_state(now)
-    _write()
+    if state[FOLLOWED]:
+        state.pop(TYPING, None)
+    if TYPING not in state:
+        _write()
     return get_view_state()
 
 
@@ -98,9 +102,27 @@ def get_view_state() -> ViewState:
 def set_view_state(**changes: Any) -> None:
     """Change fields of the choice and update the address; the browser's back button undoes it."""
     _pick_up()
+    st.session_state.pop(TYPING, None)
     _replace_state(replace(get_view_state(), **changes))
     st.session_state[NOTES] = []
     _write()
+
+
+def show_while_typing(origin: ViewState, **changes: Any) -> None:
+    """Change fields of the choice without a step of the browser's history, which `set_view_state` makes at the end.
+
+    ``origin`` is the choice at the beginning of the burst of typing.
+    """
+    _pick_up()
+    st.session_state[TYPING] = origin
+    _replace_state(replace(get_view_state(), **changes))
+    st.session_state[NOTES] = []
+
+
+def typing_origin() -> ViewState | None:
+    """Return the choice at the beginning of the burst of typing, or None if the visitor is not typing."""
+    found: ViewState | None = st.session_state.get(TYPING)
+    return found
 
 
 def is_followed() -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attention.head_search import head_of_link
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
@@ -11,7 +12,7 @@ from inference.cancellation import GONE, Cancelled
 from tests.support.asking import asked, notes
 from tests.support.traces import sentence_trace, translation_trace
 from ui.run.services import TraceStore, get_backend
-from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select
+from ui.state.selection import changes, directed_selection, load_baselines, pronoun_in, resolve_view, select
 from ui.state.view_state import DEFAULT_MODEL, ViewState
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
@@ -32,6 +33,26 @@ def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
     assert (selection["layer"], selection["head"]) == (1, 2)
     assert (view.queries[selection["focus"]].text, view.keys[selection["target"]].text) == ("chess", "playing")
     assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "pronoun"),
+    [
+        ("The dog slept because it was tired.", "it"),
+        ("Anna said that SHE knew her.", "SHE"),
+        ("It rained.", None),
+        ("The dog slept.", None),
+    ],
+)
+def test_a_new_text_opens_on_its_pronoun(text: str, pronoun: str | None) -> None:
+    view = View(get_backend().trace(TraceRequest(text=text)), words=True)
+    found = pronoun_in(view)
+    assert (None if found is None else view.queries[found].text) == (pronoun.lower() if pronoun else None)
+    if found is not None:
+        selection, _ = select(ViewState(text=text), view, None)
+        assert selection["focus"] == found
+        head = selection["layer"], selection["head"]
+        assert head == head_of_link(view, *load_baselines(ViewState(text=text), view), found, None)
 
 
 def test_without_an_example_the_link_most_its_own_is_shown() -> None:

@@ -8,13 +8,13 @@ from ui.input.composing import compose
 from ui.input.sidebar import kind_of
 from ui.pages.explore.fragment import fragment_state
 from ui.pages.explore.measures import draw_measures, is_unfolded
+from ui.pages.explore.variants import draw_variants
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
 from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
-from ui.show.views import link_to_view
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
@@ -45,20 +45,6 @@ def how_to_read() -> None:
         )
 
 
-def link_famous_pair() -> None:
-    """Draw the link to the comparison of the pair “too tired” and “too wide”.
-
-    The link sets a parameter, because the page then starts with the default text.
-    """
-    link_to_view(
-        "compare",
-        _("Side by side: it was too tired | too wide"),
-        icon=":material/compare:",
-        help=_("The same sentence with one word changed, and what each head makes of it"),
-        query={"differs": "text"},
-    )
-
-
 def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the microscope, the download of the trace, the help text and the folded measures."""
     shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not is_unfolded())
@@ -80,10 +66,10 @@ def draw(choice: ViewState, trace: Trace) -> None:
 def draw_text_and_picture() -> None:
     """Draw the text box and the microscope; a new text reruns only this fragment."""
     with fragment_state() as chosen:
-        compose(chosen, kind_of(chosen))
-        link_famous_pair()
+        compose(chosen, kind_of(chosen), live=True)
         found = read_trace(chosen, signed=True)
         if found is not None:
+            draw_variants(chosen)
             draw(chosen, found)
 
 

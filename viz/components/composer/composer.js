@@ -1,5 +1,6 @@
 // The text box of the app. Enter submits the text, Shift+Enter begins a new line. Typed text stays until the page sends
-// a different text.
+// another text. A live box also submits a short text while it is typed: after a pause, marked as live, and once more
+// without the mark when the typing ends.
 
 import { _, speak } from "../shared/words.js";
 
@@ -11,6 +12,7 @@ import { _, speak } from "../shared/words.js";
  * @property {boolean} takesPair
  * @property {boolean} takesTarget
  * @property {{title: string, text: string, pair: string}[]} examples
+ * @property {boolean} live whether texts are read while they are typed
  * @property {Record<string, string>} [words]
  */
 
@@ -20,6 +22,23 @@ const FIELDS = ["text", "pair", "target"];
 export function changed(before, after) {
   return FIELDS.filter((field) => !before || before[field] !== after[field]);
 }
+
+const PAUSE = 250; // ms after the last key until a live box submits the text
+const SETTLED = 1500; // ms after the last key until the text counts as typed
+const LONGEST_LIVE = 1500; // characters of a text that is read while it is typed
+
+/**
+ * Return true if a text is read while it is typed.
+ * @param {{text: string, pair: string, target: string}} value @param {{live: boolean}} data
+ */
+export const isLive = (value, data) =>
+  data.live && value.text.trim() !== "" && (value.text + value.pair + value.target).length <= LONGEST_LIVE;
+
+/**
+ * Return the fields to overwrite: those that the page has changed, except to a text that this box has sent. The box
+ * shows such a text already, or what was typed since.
+ */
+export const overwritten = (before, after, sent) => changed(before, after).filter((name) => !sent.has(after[name]));
 
 /** Return true if a key press submits the text. A key that ends an input method's composition does not. */
 export function submits(event) {
@@ -112,7 +131,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   box.send = (value) => setTriggerValue("submitted", value);
   const before = box.data;
   box.data = data;
-  for (const name of changed(before, data)) box.fields[name].area.value = data[name];
+  for (const name of overwritten(before, data, box.sent)) box.fields[name].area.value = data[name];
+  if (!box.typing && box.sent.has(data.text)) box.sent.clear();
   const offered = JSON.stringify(data.examples);
   if (box.offered !== offered) fillExamples(box.examples, data.examples);
   box.offered = offered;
@@ -122,7 +142,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 /** Build the box, or rebuild it in another language; typed text stays. */
 function renewed(root, old, tongue) {
-  const box = { ...build(root), data: old?.data ?? null, pairOpen: old?.pairOpen ?? false, offered: "", tongue };
+  const box = {
+    ...build(root),
+    data: old?.data ?? null,
+    pairOpen: old?.pairOpen ?? false,
+    offered: "",
+    tongue,
+    typing: false,
+    sent: new Set(),
+  };
   if (old) { for (const name of FIELDS) box.fields[name].area.value = old.fields[name].area.value; }
   return box;
 }
@@ -135,19 +163,53 @@ function show(box) {
   for (const name of FIELDS) grow(fields[name].area);
 }
 
-function listen(box) {
-  const submit = () => {
-    const value = Object.fromEntries(FIELDS.map((name) => [name, box.fields[name].area.value]));
-    if (!box.data.takesPair || !box.pairOpen) value.pair = "";
-    if (!box.data.takesTarget) value.target = "";
-    box.send(value);
+/** Return the texts of the fields that the model takes. */
+function texts(box) {
+  const { fields, data } = box;
+  return {
+    text: fields.text.area.value,
+    pair: data.takesPair && box.pairOpen ? fields.pair.area.value : "",
+    target: data.takesTarget ? fields.target.area.value : "",
   };
+}
+
+/** Return the functions that submit the box and that follow its typing. */
+function submitting(box) {
+  const timers = [0, 0];
+  const send = (live) => {
+    const value = texts(box);
+    for (const text of Object.values(value)) box.sent.add(text);
+    box.send({ ...value, live });
+  };
+  const submit = () => {
+    timers.forEach(clearTimeout);
+    box.typing = false;
+    send("");
+  };
+  const typed = (event) => {
+    timers.forEach(clearTimeout);
+    if (event.isComposing || !isLive(texts(box), box.data)) return;
+    box.typing = true;
+    timers[0] = setTimeout(() => send("1"), PAUSE);
+    timers[1] = setTimeout(submit, SETTLED);
+  };
+  return { submit, typed };
+}
+
+function listen(box) {
+  const { submit, typed } = submitting(box);
   box.read.addEventListener("click", submit);
   for (const name of FIELDS) {
-    box.fields[name].area.addEventListener("keydown", (event) => {
+    const { area } = box.fields[name];
+    area.addEventListener("keydown", (event) => {
       if (!submits(event)) return;
       event.preventDefault();
       submit();
+    });
+    area.addEventListener("input", typed);
+    area.addEventListener("compositionend", typed);
+    area.addEventListener("blur", () => {
+      if (box.typing) submit();
     });
   }
   box.more.addEventListener("click", () => {

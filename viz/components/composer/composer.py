@@ -12,7 +12,13 @@ from viz.components.script import script, stylesheet, words_field
 
 
 def payload(  # noqa: PLR0913  (the fields of the payload)
-    text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
+    text: str,
+    pair: str,
+    target: str,
+    takes_pair: bool,
+    takes_target: bool,
+    examples: Sequence[Mapping[str, Any]],
+    live: bool = False,
 ) -> dict[str, Any]:
     """Return the data that composer.js draws, with the fields of its typedef ComposerData."""
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
@@ -23,6 +29,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
         "takesPair": takes_pair,
         "takesTarget": takes_target,
         "examples": shown,
+        "live": live,
         **words_field("composer/composer"),
     }
 

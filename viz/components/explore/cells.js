@@ -41,6 +41,24 @@ export function quote(cells, i) {
   return repeated ? _("{token} at position {position}", { token, position: i }) : token;
 }
 
+/**
+ * Return the tokens of the word of cell i, [start, end).
+ * @param {Cell[]} cells @param {number} i @returns {[number, number]}
+ */
+export function wordRange(cells, i) {
+  let [start, end] = [i, i + 1];
+  while (continues(cells, start)) start--;
+  while (end < cells.length && continues(cells, end)) end++;
+  return [start, end];
+}
+
+/** Quote the whole word of a token in a sentence. @param {Cell[]} cells @param {number} i */
+export function quoteWord(cells, i) {
+  const [start, end] = wordRange(cells, i);
+  const text = cells.slice(start, end).map((cell) => cell.text).join("");
+  return quote([...cells.slice(0, start), { ...cells[start], text }, ...cells.slice(end)], start);
+}
+
 /** Return the cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */
 export function segmentRange(cells, segment) {
   const start = cells.findIndex((cell) => cell.segment === segment);

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { cell, DATA, HEADS, LAYERS, SENTENCE } from "../shared/cases.mjs";
 import { beyond, placed, usual } from "./crowd.js";
-import { topLinks, truth } from "./truth.js";
+import { doubt, topLinks } from "./truth.js";
 import { WORDS } from "./words.js";
 
 const data = { ...DATA, queries: SENTENCE, keys: null };
@@ -72,7 +72,7 @@ describe("beyond both", () => {
     assert.deepEqual(topLinks(rows, 2, undefined, strength).map(({ head, token }) => [head, token]), [[1, 0], [1, 1]]);
     assert.deepEqual(topLinks(rows, 1).map(({ head, weight }) => [head, weight.toFixed(1)]), [[0, "0.7"]]);
   });
-  test("the sentence says both numbers and then compares", () => {
+  test("the note states both numbers and the rank corrected for them", () => {
     const facts = {
       say: WORDS,
       layer: 0,
@@ -82,29 +82,30 @@ describe("beyond both", () => {
       pivots: SENTENCE,
       others: SENTENCE,
       same: true,
-      values: new Float32Array([0.1, 0, 0.68, 0, 0, 0, 0]),
-      rows: {
+      rows: [{
         layers: 1,
         heads: 2,
         count: 7,
         data: new Float32Array([0, 0, 0.7, 0, 0, 0, 0, 0.1, 0, 0.68, 0, 0, 0, 0]),
-      },
+      }],
       strength: (id, _token, weight) => weight - [0.5, 0.11][id],
     };
-    const said = (doubts, more = {}) => truth({ ...facts, ...more, doubts: () => doubts });
+    const said = (doubts, more = {}) => doubt({ ...facts, ...more, doubts: () => doubts });
     assert.equal(
       said({ usual: 0.11, placed: 0.04 }),
-      "Head 0-1: “was” looks most at “animal” (0.68); other words give “animal” 0.11 on average; " +
-        "beyond what other words and other texts give, more than in any other head.",
-    );
-    assert.match(
-      said({ usual: 0.11, placed: null }),
-      /on average; beyond what other words give, more than in any other head/,
+      "Other words give “animal” 11% on average; corrected for this: rank 1 of 2 heads.",
     );
     assert.match(
       said({ usual: 0.1, placed: 0.9 }),
-      /0\.10 on average, and in other texts this head gives the token before 0\.90/,
+      /10% on average; in other texts this head gives the token before 90%/,
     );
-    assert.match(said({ usual: NaN, placed: null }), /\(0\.68\), more than in any other head/);
+    assert.doesNotMatch(said({ usual: 0.1, placed: 0.1 }, { strength: null }), /corrected/);
+    assert.equal(said({ usual: NaN, placed: null }), "");
+    assert.equal(
+      said({ usual: 0.1, placed: 0.1 }, { picked: 4 }),
+      "",
+      "the baselines are those of tokens, not of words",
+    );
+    assert.match(said({ usual: 0.39, placed: null }, { pivot: 2, picked: 2 }), /Other words give “animal” 39%/);
   });
 });

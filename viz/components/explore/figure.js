@@ -12,6 +12,9 @@ import { createExport } from "./saving.js";
 /** View options with a menu above the figure. */
 const MENUS = /** @type {const} */ (["filter", "scale", "upto"]);
 
+const TALLEST = 760; // px, the height of a matrix
+const LABELS = 20; // px, by which the labels above a matrix may be higher than those at its left are wide
+
 /** @param {App} app */
 export function createFigure(app) {
   const say = app.say;
@@ -100,8 +103,11 @@ export function createFigure(app) {
     zoom.hidden = tab !== "matrix";
     if (open !== tab) panel.replaceChildren(figures[tab].el);
     open = tab;
-    const height = app.wide() ? app.room(580) - 132 : Math.min(560, app.width() + 90);
-    figures[tab].draw(Math.max(180, panel.clientWidth), Math.max(240, height));
+    const width = Math.max(180, panel.clientWidth);
+    const room = app.wide() ? app.room(580) - 132 : Math.min(560, app.width() + 90);
+    // A square map as wide as its column may be taller than the window.
+    const height = tab === "matrix" && app.wide() ? Math.max(room, Math.min(width + LABELS, TALLEST)) : room;
+    figures[tab].draw(width, Math.max(240, height));
     menu.draw();
   }
   return { el, draw };

@@ -1,16 +1,16 @@
 // Derived values that several parts need, computed for the current selection.
 
 import { meaningOf } from "../shared/frames.js";
-import { quote } from "./cells.js";
+import { quote, wordRange } from "./cells.js";
 import { beyond, doubtsIn } from "./crowd.js";
 import { headInWords } from "./measures.js";
 import { argmax, niceTop, overAllHeads, slice } from "./numbers.js";
 import { ends } from "./selection.js";
 import { THUMB, TILE } from "./source.js";
-import { strongestTarget, truth } from "./truth.js";
+import { doubt, strongestTarget, truth } from "./truth.js";
 
 /** @import { App, Facing, Grid, Questions, Rows, Selection, StripRole } from "./types.js" */
-/** @import { Strength } from "./truth.js" */
+/** @import { Facts, Strength } from "./truth.js" */
 
 /**
  * Compute a value for an immutable object once, and cache it.
@@ -78,6 +78,48 @@ export function questions(app) {
   function strengthOf(pivot, facing) {
     const doubts = doubtsIn(app);
     return doubts && ((id, token, weight) => beyond(weight, doubts(link(id, pivot, token, facing, weight))));
+  }
+  /**
+   * Return the weights of all heads for each token of the pivot's word; those of the chosen head only (as a single
+   * head), or null, before they are there.
+   * @param {Selection} shown @param {number} pivot
+   */
+  function wordRows(shown, pivot) {
+    const [start, end] = wordRange(cellsOf(ends(shown)[0]), pivot);
+    const kind = shown.facing === "out" ? "rows" : "columns";
+    const own = app.weights();
+    const found = Array.from({ length: end - start }, (_, i) => overHeads(kind, start + i));
+    if (found.every(Boolean)) return { rows: /** @type {Rows[]} */ (found), complete: true };
+    if (end - start > 1 || !own) return { rows: null, complete: false };
+    const { layer, head } = shown;
+    const data = new Float32Array((layer * app.data.heads + head + 1) * own.length);
+    data.set(own, data.length - own.length);
+    return { rows: [{ layers: layer + 1, heads: app.data.heads, count: own.length, data }], complete: false };
+  }
+  /** Return what the sentence and its note need, or null without a word in question. @returns {Facts|null} */
+  function facts() {
+    const shown = app.shown();
+    const [asked, answers] = ends(shown);
+    const [pivot, { layer, head, facing }] = [shown[asked], shown];
+    if (pivot === null) return null;
+    const doubts = doubtsIn(app);
+    return {
+      say: app.say,
+      layer,
+      head,
+      facing,
+      pivot,
+      picked: app.linkOf(shown)[answers],
+      pivots: cellsOf(asked),
+      others: cellsOf(answers),
+      same: !cross(),
+      ...wordRows(shown, pivot),
+      ...(app.data.attending ? { attending: app.data.attending } : {}),
+      signed: app.data.signed,
+      rest: app.data.rest ?? null,
+      strength: app.store.state.kept.by === "weight" ? null : strengthOf(pivot, facing),
+      doubts: (token, weight) => doubts && doubts(link(layer * app.data.heads + head, pivot, token, facing, weight)),
+    };
   }
   return {
     strengthOf,
@@ -160,31 +202,13 @@ export function questions(app) {
     },
     sentence() {
       if (app.data.quiet) return "";
-      const shown = app.shown();
-      const { layer, head, facing } = shown;
-      const [asked, answers] = ends(shown);
-      const pivot = shown[asked];
-      if (pivot === null) return headInWords(app.data, app.say, app.name(layer, head), layer, head);
-      const doubts = doubtsIn(app);
-      const strength = app.store.state.kept.by === "weight" ? null : strengthOf(pivot, facing);
-      return truth({
-        say: app.say,
-        layer,
-        head,
-        facing,
-        signed: app.data.signed,
-        rest: app.data.rest,
-        ...(app.data.attending ? { attending: app.data.attending } : {}),
-        pivot,
-        picked: shown[answers],
-        same: !cross(),
-        pivots: cellsOf(asked),
-        others: cellsOf(answers),
-        values: app.weights(),
-        rows: peek(facing, pivot),
-        ...(strength ? { strength } : {}),
-        doubts: (token, weight) => doubts && doubts(link(layer * app.data.heads + head, pivot, token, facing, weight)),
-      });
+      const { layer, head } = app.shown();
+      const known = facts();
+      return known ? truth(known) : headInWords(app.data, app.say, app.name(layer, head), layer, head);
+    },
+    doubt() {
+      const known = app.data.quiet ? null : facts();
+      return known ? doubt(known) : "";
     },
   };
 }

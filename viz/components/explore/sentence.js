@@ -4,6 +4,7 @@ import { createChipRow, shownAtOnce } from "../token_strip/chips.js";
 import { clamp, colourAt } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
+import { createArcs } from "./arcs.js";
 import { continues, isPair } from "./cells.js";
 import { createScrubber } from "./scrubber.js";
 import { ends, turned } from "./selection.js";
@@ -101,10 +102,12 @@ function createWords(app, role) {
     bar.draw(values, all.length, start, count, shown.scale, top);
     if (chosen !== null && !preview) row.reveal(chosen);
   }
-  return { el, draw };
+  return { el, draw, role, visibleChip: row.visibleChip };
 }
 
-/** Create the rows of chips and the controls under them. @param {App} app */
+const LARGE = 40; // chips at most in large type
+
+/** Create the rows of chips, the lines above them and the controls under them. @param {App} app */
 export function createStrip(app) {
   const say = app.say;
   const { facing } = app.data.options;
@@ -121,11 +124,16 @@ export function createStrip(app) {
     class: "plain",
     onclick: () => app.setLocal({ picking: !app.store.state.picking }),
   });
-  const rows = h("div", {});
+  const rows = h("div", { class: "rows" });
+  const arcs = createArcs(
+    app,
+    (end, i) => groups.find(({ role }) => (endOf(role) ?? end) === end)?.visibleChip(i) ?? null,
+  );
+  rows.addEventListener("scroll", arcs.draw, { capture: true, passive: true });
   const el = h(
     "section",
     { class: "strip", "aria-label": say.strip },
-    rows,
+    h("div", { class: "sentence" }, arcs.el, rows),
     h(
       "div",
       { class: "strip-tools" },
@@ -149,13 +157,22 @@ export function createStrip(app) {
     setAttribute(pick, "title", say[hint]);
     setAttribute(pick, "aria-pressed", app.store.state.picking);
     el.classList.toggle("picking", app.store.state.picking);
+    el.classList.toggle("large", !app.data.patches && Math.max(app.data.queries.length, app.keys().length) <= LARGE);
     for (const group of groups) group.draw();
+    arcs.draw();
   }
   return { el, draw };
 }
 
-/** Create the sentence about the strip's weights. @param {App} app */
+/** Create the sentence about the link in question, and the note about its baselines. @param {App} app */
 export function createTruth(app) {
-  const el = h("p", { class: "truth", "aria-live": "polite" });
-  return { el, draw: () => setText(el, app.sentence()) };
+  const sentence = h("p", { class: "truth", "aria-live": "polite" });
+  const note = h("p", { class: "note doubt" });
+  return {
+    el: h("div", { class: "result" }, sentence, note),
+    draw() {
+      setText(sentence, app.sentence());
+      setText(note, app.doubt());
+    },
+  };
 }

@@ -1,52 +1,85 @@
-// The sentence about the focus's weights, and the strongest links.
+// The sentence about the link in question, the note about its baselines, and the strongest links.
 
-import { quote } from "./cells.js";
-import { argmax, short } from "./numbers.js";
+import { quoteWord, wordRange } from "./cells.js";
+import { argmax, percent, short, slice } from "./numbers.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */
 
-const SHORT = 0.01; // the smallest missing share of a row that the sentence mentions
-const TOLD = 0.2; // the smallest positional prior that the sentence mentions
+const SHORT = 0.01; // the smallest missing share of a row that the note mentions
+const TOLD = 0.2; // the smallest positional prior that the note mentions
 
 /**
  * @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or its remainder beyond
  * the baselines
+ */
+/**
+ * @typedef {object} Facts
+ * @property {Words} say
+ * @property {number} layer
+ * @property {number} head
+ * @property {Facing} facing
+ * @property {number} pivot
+ * @property {number|null} [picked] the other end of the link; the strongest word by default
+ * @property {Cell[]} pivots
+ * @property {Cell[]} others
+ * @property {boolean} same whether both ends are in the same row of tokens
+ * @property {Rows[]|null} rows for each token of the pivot's word: the weights of all heads
+ * @property {number[]} [attending] the layers that have attention; all by default
+ * @property {boolean} [complete] false if the rows contain the chosen head only
+ * @property {boolean} [signed]
+ * @property {"sink"|"missing"|null} [rest]
+ * @property {Strength|null} [strength] corrects the weights for the rank in the note
+ * @property {(token: number, weight: number) => Doubts|null} [doubts]
  */
 
 /** @type {Strength} */
 const plainly = (_id, _token, weight) => Math.abs(weight);
 
 /**
- * Return the number of other heads in which the link to the token is weaker.
- * @param {Rows} rows @param {number} layer @param {number} head @param {number} token @param {Strength} strength
- * @param {number[]} [attending] the layers that have attention; all by default
+ * Return the weight between two words, as the page Find counts it: summed over the tokens of the key, averaged over
+ * those of the query.
+ * @param {ArrayLike<number>[]} parts for each token of the pivot's word: (token,)
+ * @param {[number, number]} range tokens of the other word @param {Facing} facing
  */
-export function headsBelow(rows, layer, head, token, strength = plainly, attending = undefined) {
-  const of = (/** @type {number} */ id) => strength(id, token, rows.data[id * rows.count + token]);
-  const mine = of(layer * rows.heads + head);
-  let below = 0;
-  for (const at of attending ?? Array(rows.layers).keys()) {
-    for (let id = at * rows.heads; id < (at + 1) * rows.heads; id++) if (of(id) < mine) below++;
-  }
-  return below;
+export function wordWeight(parts, [start, end], facing) {
+  let sum = 0;
+  for (const part of parts) for (let i = start; i < end; i++) sum += part[i];
+  return sum / (facing === "out" ? parts.length : end - start);
 }
 
 /**
- * Describe the baselines of a link: the mean weight of other words on the key, and the positional prior.
- * @param {Words} say @param {string} key @param {Doubts|null} doubts @param {number} ahead position of the key relative
- * to the query
+ * Return a head's weights between the pivot's word and the word of every token, (token,).
+ * @param {ArrayLike<number>[]} parts @param {Cell[]} others @param {Facing} facing
  */
-function doubtsInWords(say, key, doubts, ahead) {
-  let text = "";
-  if (doubts && !Number.isNaN(doubts.usual)) text += fill(say.usual, { key, weight: short(doubts.usual) });
-  if (doubts?.placed && doubts.placed >= TOLD && doubts.placed > (doubts.usual || 0)) {
-    const place = ahead === -1 ? say.before : ahead === 1 ? say.after : ahead < 0 ? say.furtherBack : say.furtherOn;
-    text += fill(say.placed, { place: ahead === 0 ? say.ownPlace : place, weight: short(doubts.placed) });
+export function wordWeights(parts, others, facing) {
+  const found = new Float32Array(others.length);
+  for (let start = 0; start < others.length;) {
+    const range = wordRange(others, start);
+    found.fill(wordWeight(parts, range, facing), ...range);
+    start = range[1];
   }
-  return text;
+  return found;
 }
+
+/**
+ * Return the rank of a value among all, by the number of larger values, and whether it is the only largest.
+ * @param {number} mine @param {number[]} all
+ */
+export function rankOf(mine, all) {
+  const rank = 1 + all.filter((value) => value > mine).length;
+  return { rank, count: all.length, first: rank === 1 && all.filter((value) => value === mine).length === 1 };
+}
+
+/**
+ * Return a value for each head of the layers with attention.
+ * @param {Rows} rows @param {number[]|undefined} attending @param {(layer: number, head: number) => number} value
+ */
+const overHeads = (rows, attending, value) =>
+  (attending ?? [...Array(rows.layers).keys()]).flatMap((layer) =>
+    Array.from({ length: rows.heads }, (_, head) => value(layer, head))
+  );
 
 /**
  * Return "Head 3-1".
@@ -55,81 +88,106 @@ function doubtsInWords(say, key, doubts, ahead) {
 export const headName = (say, layer, head) => fill(say.head, { layer, head });
 
 /**
- * Return the sentence templates for signed values, which are not attention weights.
- * @param {Words} say @returns {Words}
+ * Return the link of the sentence: its other end, and the weights of all words in the chosen head.
+ * @param {Facts} facts
  */
-const signedWords = (say) => ({
-  ...say,
-  most: say.signedMost,
-  received: say.signedReceived,
-  among: say.signedAmong,
-  amongBy: say.signedAmong,
-  butMost: say.signedBut,
-  butReceived: say.signedBut,
-  rank: say.signedRank,
-  rankFirst: say.signedFirst,
-});
+function linkIn({ rows, layer, head, facing, pivot, picked, pivots, others, same }) {
+  if (!rows) return null;
+  const values = wordWeights(rows.map((one) => slice(one, layer, head)), others, facing);
+  const [start, end] = wordRange(pivots, pivot);
+  const own = (/** @type {number} */ i) => same && i >= start && i < end;
+  const word = argmax(values, (i) => !others[i].special && !own(i));
+  return { values, own, said: picked ?? (word >= 0 ? word : argmax(values)), top: argmax(values) };
+}
 
 /**
- * Return the sentence about the focus's strongest weights (or the target's) in the chosen head.
- * @param {{say: Words, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
- * pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- * attending?: number[], rest?: "sink"|"missing"|null, signed?: boolean, doubts?: (token: number, weight: number) =>
- * Doubts|null}} facts
- * values: weights of this head; picked: the other end of the link, if it is chosen; without ``strength`` heads are
- * compared by their weight
+ * Return the sentence about the link in question: its weight in the chosen head, its rank among all heads, and the word
+ * with the largest weight if that is another word.
+ * @param {Facts} facts
  */
 export function truth(facts) {
-  const say = facts.signed ? signedWords(facts.say) : facts.say;
-  const { pivot, pivots, others, values, rows, layer, head, strength } = facts;
-  const name = headName(say, layer, head);
-  if (!values) return fill(say.bare, { text: name });
-  const focus = quote(pivots, pivot);
-  const top = argmax(values);
-  const word = argmax(values, (i) => !others[i].special);
-  const called = (/** @type {number} */ i) => (facts.same && i === pivot ? say.itself : quote(others, i));
-  const incoming = facts.facing === "in";
-  const strongest = others[top].special && word >= 0 ? word : top;
-  const said = facts.picked ?? strongest;
-  const own = said !== strongest && said !== top; // the chosen end is not the strongest
-  const template = own
-    ? incoming ? say.getsFrom : say.gives
-    : incoming
-    ? say.received
-    : !facts.signed && values[top] > 0.5 && others[top].special
-    ? say.mostly
-    : say.most;
-  const first = own ? said : top;
-  let text = fill(template, { head: name, focus, key: called(first), weight: short(values[first]) });
-  if (said !== first) {
-    text += fill(incoming ? say.amongBy : say.among, { key: called(said), weight: short(values[said]) });
+  const { say, layer, head, pivots, pivot, others, rows, facing, signed } = facts;
+  const link = linkIn(facts);
+  if (!rows || !link) return fill(say.bare, { text: headName(say, layer, head) });
+  const { values, own, said, top } = link;
+  const [out, number] = [facing === "out", signed ? short : percent];
+  const [asked, answer] = [quoteWord(pivots, pivot), own(said) ? say.itself : quoteWord(others, said)];
+  const ends = out
+    ? { query: asked, key: answer }
+    : { query: quoteWord(others, said), key: own(said) ? answer : asked };
+  let text = fill(signed ? say.signedGives : say.gives, { layer, head, ...ends, weight: number(values[said]) });
+  const range = wordRange(others, said);
+  if (facts.complete !== false && values[said] !== 0) {
+    const weightIn = (/** @type {number} */ l, /** @type {number} */ h) =>
+      Math.abs(wordWeight(rows.map((one) => slice(one, l, h)), range, facing));
+    const found = rankOf(weightIn(layer, head), overHeads(rows[0], facts.attending, weightIn));
+    const [most, rank] = signed ? [say.signedMost, say.signedRank] : [say.most, say.rank];
+    if (found.count > 1) text += fill(found.first ? most : rank, found);
   }
-  const known = facts.doubts?.(said, values[said]) ?? null;
-  text += doubtsInWords(
-    say,
-    incoming ? focus : quote(others, said), // other words do not attend to “itself”
-    known,
-    incoming ? pivot - said : said - pivot,
-  );
-  const rest = rows ? (facts.attending?.length ?? rows.layers) * rows.heads - 1 : 0;
-  if (rows && rest > 0) {
-    const below = headsBelow(rows, layer, head, said, strength, facts.attending);
-    const corrected = strength && known && (known.placed !== null || !Number.isNaN(known.usual));
-    const [first, some] = !corrected
-      ? [say.rankFirst, say.rank]
-      : known.placed === null
-      ? [say.ownFirst, say.ownRank]
-      : [say.placedFirst, say.placedRank];
-    text += fill(below === rest ? first : some, { below, others: rest });
-  }
-  if (own) {
-    text += fill(incoming ? say.butReceived : say.butMost, { focus, key: called(top), weight: short(values[top]) });
-  }
-  if (facts.rest && !incoming) {
-    const share = 1 - values.reduce((sum, weight) => sum + weight, 0);
-    if (share > SHORT) text += fill(facts.rest === "sink" ? say.toSink : say.missing, { share: short(share) });
+  if (top < range[0] || top >= range[1]) {
+    const other = own(top) ? say.itself : quoteWord(others, top);
+    const but = signed ? say.signedBut : out ? say.butMost : say.butReceived;
+    const most = out || signed ? { key: other } : { query: other, key: asked };
+    text += fill(but, { ...most, weight: number(values[top]) });
   }
   return fill(say.bare, { text });
+}
+
+/**
+ * Return the note about the link's baselines: the mean weight of other words, the positional prior, and the rank
+ * corrected for both. Words of several tokens have none, because the baselines are those of tokens.
+ * @param {Facts} facts
+ */
+export function doubt(facts) {
+  const { say, rows, others, facing, rest, layer, head } = facts;
+  const link = linkIn(facts);
+  if (!rows || !link) return "";
+  const { values, said } = link;
+  const several = rows.length > 1 || wordRange(others, said)[0] + 1 < wordRange(others, said)[1];
+  const out = facing === "out";
+  const clauses = several ? [] : baselines(facts, said, values[said]);
+  if (clauses.length && facts.strength && facts.complete !== false) {
+    const { strength } = facts;
+    const corrected = (/** @type {number} */ l, /** @type {number} */ h) => {
+      const id = l * rows[0].heads + h;
+      return strength(id, said, rows[0].data[id * rows[0].count + said]);
+    };
+    clauses.push(fill(say.corrected, rankOf(corrected(layer, head), overHeads(rows[0], facts.attending, corrected))));
+  }
+  if (rest && out && rows.length === 1) {
+    const share = 1 - slice(rows[0], layer, head).reduce((sum, weight) => sum + weight, 0);
+    if (share > SHORT) clauses.push(fill(rest === "sink" ? say.toSink : say.missing, { share: percent(share) }));
+  }
+  if (!clauses.length) return "";
+  const text = clauses.join("; ");
+  return fill(say.bare, { text: text[0].toLocaleUpperCase() + text.slice(1) });
+}
+
+/**
+ * Return clauses about the mean weight of other words on the key, and about the positional prior.
+ * @param {Facts} facts @param {number} said @param {number} weight
+ */
+function baselines({ say, pivots, pivot, others, facing, doubts }, said, weight) {
+  const known = doubts?.(said, weight);
+  if (!known) return [];
+  const out = facing === "out";
+  const clauses = [];
+  const key = quoteWord(out ? others : pivots, out ? said : pivot); // other words do not attend to “itself”
+  if (!Number.isNaN(known.usual)) clauses.push(fill(say.usual, { key, weight: percent(known.usual) }));
+  if (known.placed && known.placed >= TOLD && known.placed > (known.usual || 0)) {
+    const ahead = out ? said - pivot : pivot - said;
+    const place = ahead === 0
+      ? say.ownPlace
+      : ahead === -1
+      ? say.before
+      : ahead === 1
+      ? say.after
+      : ahead < 0
+      ? say.furtherBack
+      : say.furtherOn;
+    clauses.push(fill(say.placed, { place, weight: percent(known.placed) }));
+  }
+  return clauses;
 }
 
 /**

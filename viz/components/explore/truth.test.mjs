@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { cell, HEADS, KEYS, LAYERS, ROWS, SENTENCE } from "../shared/cases.mjs";
+import { AT, cell, HEADS, KEYS, LAYERS, ROWS, SENTENCE } from "../shared/cases.mjs";
 import { overAllHeads, slice } from "./numbers.js";
-import { strongestTarget, topLinks, truth } from "./truth.js";
+import { doubt, strongestTarget, topLinks, truth } from "./truth.js";
 import { WORDS } from "./words.js";
 
-describe("the sentence of truth", () => {
+describe("the sentence about a link", () => {
   const facts = {
     say: WORDS,
     layer: 1,
@@ -16,59 +16,72 @@ describe("the sentence of truth", () => {
     pivots: SENTENCE,
     others: SENTENCE,
     same: true,
+    rows: [ROWS],
   };
-  const say = (change) => truth({ ...facts, values: slice(ROWS, 1, 2), rows: ROWS, ...change });
+  const say = (change) => truth({ ...facts, ...change });
+  const HEADS_ALL = LAYERS * HEADS;
 
-  test("names the head, the words, the weight and how many heads have less", () => {
-    assert.equal(say({}), "Head 1-2: “was” looks most at “animal” (0.60), more than in any other head.");
-  });
-
-  test("is honest about special tokens", () => {
+  test("gives the words, the share and the rank among all heads", () => {
     assert.equal(
-      say({ layer: 0, head: 0, values: slice(ROWS, 0, 0) }),
-      "Head 0-0: “was” looks mostly at [CLS] (0.90); " +
-        "among words most at “the” at position 1 (0.05), more than in 0 of the other 5 heads.",
+      say({}),
+      `In head 1-2, “was” gives 60% of its attention to “animal”, the most of all ${HEADS_ALL} heads.`,
     );
+    assert.match(say({ layer: 0, head: 1 }), /gives 30% of its attention to “animal”, rank 2 of 6 heads\.$/);
   });
 
-  test("says itself for itself", () => {
-    assert.match(say({ pivot: 2 }), /“animal” looks most at itself \(0\.60\)/);
-    assert.match(say({ pivot: 2, same: false }), /looks most at “animal”/);
+  test("claims the most only for a single largest weight", () => {
+    const rows = {
+      ...ROWS,
+      data: ROWS.data.map((weight, at) => (at === AT(0, 1, 2) ? ROWS.data[AT(1, 2, 2)] : weight)),
+    };
+    assert.match(say({ rows: [rows] }), /“animal”, rank 1 of 6 heads\.$/);
+    assert.doesNotMatch(say({ complete: false }), /heads/);
+    assert.match(say({ attending: [1] }), /the most of all 3 heads/);
   });
 
-  test("names the word that other words give weight, also where it is the focus", () => {
-    const doubts = () => ({ usual: 0.39, placed: null });
-    assert.match(say({ pivot: 2, doubts }), /most at itself .*; other words give “animal” 0\.39 on average/);
+  test("is honest about special tokens and about another strongest word", () => {
+    assert.match(
+      say({ layer: 0, head: 0 }),
+      /10% of its attention to “tired”, rank 1 of 6 heads; most goes to \[CLS\] \(90%\)\.$/,
+    );
+    assert.match(say({ picked: 6 }), /“the” at position 6, .*; most goes to “animal” \(60%\)\.$/);
+    assert.match(say({ pivot: 2, picked: 1 }), /“animal” gives 5% .*; most goes to itself \(60%\)\.$/);
+    assert.match(say({ pivot: 2, picked: 1, same: false }), /most goes to “animal”/);
   });
 
-  test("answers the target that was picked, and says what the strongest is", () => {
+  test("sums over the tokens of the word attended to, and averages over those of the other, as Find does", () => {
+    assert.match(say({ picked: 5 }), /gives 10% of its attention to “tired”/);
+    const twice = { ...ROWS, data: ROWS.data.map((weight) => weight / 2) };
+    assert.match(say({ pivot: 4, rows: [ROWS, twice] }), /“tired” gives 45% of its attention to “animal”, the most/);
+    assert.match(say({ facing: "in", picked: 4 }), /“tired” gives 5% of its attention to “was”/);
+    assert.match(say({ facing: "in", pivot: 4, picked: 2, rows: [ROWS, twice] }), /“animal” gives 90% .* to “tired”/);
+  });
+
+  test("turns round for incoming attention, and waits for numbers", () => {
     assert.equal(
-      say({ picked: 4 }),
-      "Head 1-2: “was” gives “tir” 0.05, more than in 0 of the other 5 heads; " +
-        "“was” looks most at “animal” (0.60).",
+      say({ facing: "in", complete: false }),
+      "In head 1-2, “animal” gives 60% of its attention to “was”.",
     );
-    assert.equal(say({ picked: 2 }), say({}), "the strongest is the answer itself");
+    assert.match(say({ facing: "in", picked: 0 }), /\[CLS\] gives 20% .*; “was” gets most from “animal” \(60%\)\.$/);
+    assert.equal(say({ rows: null }), "Head 1-2.");
+  });
+
+  test("signed numbers are no shares", () => {
+    const rows = { ...ROWS, data: ROWS.data.map((weight) => -weight) };
     assert.match(
-      say({ picked: 4, facing: "in" }),
-      /“was” gets 0\.05 from “tir”.*; “was” is looked at most by “animal”/,
+      say({ signed: true, rows: [rows] }),
+      /from “was” to “animal” is −0\.60, furthest from zero of all 6 heads\.$/,
     );
   });
 
-  test("states the share of a row that goes to no token", () => {
-    const values = slice(ROWS, 1, 2).map((weight) => weight * 0.27);
-    const total = 1 - values.reduce((sum, weight) => sum + weight, 0);
-    assert.match(
-      say({ values, rest: "sink" }),
-      new RegExp(`; ${total.toFixed(2)} goes to the head's sink, not to a token\\.$`),
-    );
-    assert.match(say({ values, rest: "missing" }), /; 0\.\d\d of its attention is missing from the maps\.$/);
-    assert.doesNotMatch(say({ values, rest: "sink", facing: "in" }), /sink/);
-    assert.equal(say({ values: values.map(() => 1 / values.length), rest: null }).includes("sink"), false);
-  });
-
-  test("turns round for what is looked at, and stays silent on what is not known", () => {
-    assert.equal(say({ facing: "in", rows: null }), "Head 1-2: “was” is looked at most by “animal” (0.60).");
-    assert.equal(say({ values: null }), "Head 1-2.");
+  test("the note states the share of a row that goes to no token", () => {
+    const rows = { ...ROWS, data: ROWS.data.map((weight) => weight * 0.27) };
+    const rest = 1 - slice(rows, 1, 2).reduce((sum, weight) => sum + weight, 0);
+    const note = (change) => doubt({ ...facts, rows: [rows], ...change });
+    assert.match(note({ rest: "sink" }), new RegExp(`^${Math.round(100 * rest)}% goes to the head's sink`));
+    assert.match(note({ rest: "missing" }), /of its attention is missing from the maps\.$/);
+    assert.equal(note({ rest: "sink", facing: "in" }), "");
+    assert.equal(note({ rest: null }), "");
   });
 });
 

@@ -6,11 +6,13 @@ import { TILE } from "./source.js";
 
 /** @import { Range, Size, Viewport } from "./types.js" */
 
+const LARGEST_CELL = 64; // px
+
 /**
  * Return the view that shows a whole range in an area.
  * @param {Range} range @param {Size} area @returns {Viewport}
  */
-export function fitView(range, area, most = 44) {
+export function fitView(range, area, most = LARGEST_CELL) {
   const scale = Math.min(area.w / Math.max(1, range.k1 - range.k0), area.h / Math.max(1, range.q1 - range.q0), most);
   return { scale: scale >= 4 ? Math.floor(scale * 2) / 2 : scale, q: range.q0, k: range.k0 };
 }
@@ -18,7 +20,7 @@ export function fitView(range, area, most = 44) {
 /** Move a view back inside its range. @param {Viewport} view @param {Range} range @param {Size} area */
 export function clampView(view, range, area) {
   const least = fitView(range, area).scale;
-  const scale = clamp(view.scale, least, Math.max(least, 44));
+  const scale = clamp(view.scale, least, Math.max(least, LARGEST_CELL));
   return {
     scale,
     q: clamp(view.q, range.q0, Math.max(range.q0, range.q1 - area.h / scale)),
@@ -33,7 +35,7 @@ export function clampView(view, range, area) {
  */
 export function zoomAt(view, range, area, factor, x, y) {
   const least = fitView(range, area).scale;
-  const scale = clamp(view.scale * factor, least, Math.max(least, 44));
+  const scale = clamp(view.scale * factor, least, Math.max(least, LARGEST_CELL));
   return clampView(
     { scale, q: view.q + y / view.scale - y / scale, k: view.k + x / view.scale - x / scale },
     range,

@@ -169,6 +169,12 @@ export function createChipRow(hooks) {
       build();
       colour();
     },
+    /** Return a chip, or null if it is outside the window or scrolled out of view. @param {number} i */
+    visibleChip(i) {
+      const chip = nodeAt(i);
+      const middle = chip ? chip.offsetTop + chip.offsetHeight / 2 - box.scrollTop : -1;
+      return middle >= 0 && middle <= box.clientHeight ? chip : null;
+    },
     /** Scroll the box to a chip, once for each built chip. @param {number} i */
     reveal(i) {
       const chip = nodeAt(i);

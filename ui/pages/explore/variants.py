@@ -1,0 +1,172 @@
+"""The switch between a text and its variant with another meaning, such as “too tired” and “too wide”.
+
+The library's probes (ui/input/probes.py) name the two texts, the source word and its two candidates. A head switches
+if it prefers the first candidate in one text and the second in the other, counted as on the tab of links
+(`attention.head_search.flips`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.head_search import LEAST, flips
+from attention.view import View
+from i18n import _
+from inference import UserError
+from ui.input.composing import read_texts
+from ui.input.probes import LIBRARY, Probe
+from ui.run.head_answers import HeadAnswers, Words, ask_again, ask_heads
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.run.traces import request_of
+from ui.show.views import link_to_view
+from ui.state.view_state import ViewState
+
+KEY = "variant"
+WORD = re.compile(r"\w+(?:['’]\w+)?")
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The probe of a text, and the words that differ in the probe's two texts."""
+
+    probe: Probe
+    words: tuple[str, str]
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Return the probe's text and its variant."""
+        return self.probe.text, self.probe.other
+
+
+def differing_words(text: str, other: str) -> tuple[str, str]:
+    """Return the words of each text that the other text lacks at their place, joined by spaces.
+
+    >>> differing_words("It was too tired.", "It was too wide.")
+    ('tired', 'wide')
+    """
+    left, right = WORD.findall(text), WORD.findall(other)
+    found: tuple[list[str], list[str]] = ([], [])
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag != "equal":
+            found[0].extend(left[a:b])
+            found[1].extend(right[c:d])
+    return " ".join(found[0]), " ".join(found[1])
+
+
+def variants_of(choice: ViewState) -> Variants | None:
+    """Return the variants of the chosen text, or None if the library has none that differ by a word."""
+    if choice.pair or choice.target or choice.opened:
+        return None
+    probe = next((one for one in LIBRARY if one.other and choice.text in (one.text, one.other)), None)
+    if probe is None:
+        return None
+    words = differing_words(probe.text, probe.other)
+    return Variants(probe, words) if all(words) and words[0] != words[1] else None
+
+
+def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> None:
+    """Draw the switch between the two texts, the sentence about their difference, and the link to their comparison."""
+    st.session_state[KEY] = choice.text
+    with st.container(horizontal=True, vertical_alignment="center", key="variants"):
+        st.segmented_control(
+            _("Variant"),
+            variants.texts,
+            key=KEY,
+            format_func=lambda text: variants.words[variants.texts.index(text)],
+            label_visibility="collapsed",
+            required=True,
+            on_change=_read_variant,
+        )
+        if sentence is not None:
+            show_notice(sentence, role="status")
+        link_to_view(
+            "compare",
+            _("Compare both"),
+            icon=":material/compare:",
+            help=_("Both texts, head by head."),
+            query={"model": choice.model, "text": choice.text, "differs": "text", "other": _other(choice, variants)},
+        )
+
+
+def _read_variant() -> None:
+    read_texts({"text": st.session_state[KEY], "pair": "", "target": ""})
+
+
+def _other(choice: ViewState, variants: Variants) -> str:
+    return next(text for text in variants.texts if text != choice.text)
+
+
+def describe_change(choice: ViewState, variants: Variants) -> str | None:
+    """Return a sentence about the heads that switch, and the head that changes most; None if a word is missing.
+
+    Raise UserError if a text cannot be read.
+    """
+    first, second = get_backend().traces(
+        [
+            replace(request_of(choice), text=text, pair=None, cut=None)
+            for text in (choice.text, _other(choice, variants))
+        ]
+    )
+    view = View(first, part=choice.part or None, words=True)
+    places = _places(view, variants.probe)
+    if places is None:
+        return None
+    asked = ask_heads(view, places, False, choice)
+    again = ask_again(asked, View(second, part=choice.part or None, words=True), choice)
+    return (
+        None
+        if again is None
+        else _describe(asked, again, variants.words[variants.texts.index(_other(choice, variants))])
+    )
+
+
+def _places(view: View, probe: Probe) -> Words | None:
+    """Return the cells of the probe's words, or None if the text lacks one."""
+    texts = [("" if cell.special else cell.text.casefold()) for cell in view.keys]
+    words = [word.casefold() for word in (probe.source, *probe.candidates)]
+    return Words(*map(texts.index, words)) if set(words) <= set(texts) else None
+
+
+def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
+    """Describe the change from the other text to this text."""
+    change = np.nan_to_num(np.abs(asked.preference - again.preference))
+    layer, head = np.unravel_index(change.argmax(), change.shape)
+    now, before = asked.found[:, layer, head], again.found[:, layer, head]
+    values: dict[str, Any] = {
+        "other": other,
+        "many": int(flips(again.preference, asked.preference).sum()),
+        "least": LEAST,
+        "size": int(np.isfinite(asked.preference).sum()),
+        "first": asked.name(asked.words.first),
+        "second": asked.name(asked.words.second),
+        "head": f"{layer}-{head}",
+        "first_before": f"{before[0]:.0%}",
+        "first_now": f"{now[0]:.0%}",
+        "second_before": f"{before[1]:.0%}",
+        "second_now": f"{now[1]:.0%}",
+    }
+    return _(
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}. "
+        "Head {head} changes most: "
+        "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
+        **values,
+    )
+
+
+def draw_variants(choice: ViewState) -> None:
+    """Draw the switch and what it changes, if the library has a variant of the text."""
+    variants = variants_of(choice)
+    if variants is None:
+        return
+    try:
+        sentence = describe_change(choice, variants)
+    except UserError:  # The page shows the error of its own text; that of the variant is shown if it is chosen.
+        sentence = None
+    draw_switch(choice, variants, sentence)

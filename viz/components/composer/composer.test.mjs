@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { changed, isLive, overwritten, submits } from "./composer.js";
+
+const value = (text, pair = "") => ({ text, pair, target: "" });
+
+test("a short text is read while it is typed if the box is live", () => {
+  assert.equal(isLive(value("A cat"), { live: true }), true);
+  assert.equal(isLive(value("A cat"), { live: false }), false);
+  assert.equal(isLive(value("  "), { live: true }), false);
+  assert.equal(isLive(value("a".repeat(1500)), { live: true }), true);
+  assert.equal(isLive(value("a".repeat(1000), "b".repeat(501)), { live: true }), false);
+});
+
+test("a text that comes from the box does not overwrite what was typed since", () => {
+  const sent = new Set(["A ca", "A cat"]);
+  assert.deepEqual(overwritten(value("A"), value("A cat"), sent), []);
+  assert.deepEqual(overwritten(value("A cat"), value("A dog"), sent), ["text"]);
+  assert.deepEqual(overwritten(null, value("A dog"), new Set([""])), ["text"]);
+  assert.deepEqual(changed(value("A"), value("A")), []);
+});
+
+test("Enter submits, unless it begins a line or ends a composition", () => {
+  const press = (more) => submits({ key: "Enter", shiftKey: false, isComposing: false, ...more });
+  assert.equal(press({}), true);
+  assert.equal(press({ shiftKey: true }), false);
+  assert.equal(press({ isComposing: true }), false);
+});
