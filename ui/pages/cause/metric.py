@@ -23,7 +23,7 @@ from inference.tasks.edit_effects import (
     VectorEffects,
 )
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
-from ui.ablation import measure_changes
+from ui.ablation.effects import measure_changes
 from ui.input.controls import TYPED, bound_widget, first_place
 from ui.pages.cause.labels import labels
 from ui.pages.cause.options import CauseOptions

@@ -8,11 +8,11 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import UserError
-from ui.ablation import edits_of, typing_notes
+from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
-from ui.pages.cause.controls import clear, draw_edit_list, pick_clicks, pick_words
+from ui.pages.cause.controls import draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
 from ui.pages.cause.effects import before_after, chance, one_at_a_time
 from ui.pages.cause.experiment import AblationExperiment
@@ -68,8 +68,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
     view = View(trace, words=True)
     selection = select(choice, view, example_of(choice.text, choice.pair))[0]
     head = (int(selection["layer"]), int(selection["head"]))
-    edits, notes = edits_of(options.edits, None if choice.layer is None else head)
-    typing_notes(notes)
+    edits = chosen_edits(options, None if choice.layer is None else head)
     case = AblationExperiment(view, asked, edits, head, options)
     try:
         pick_clicks(view, options)
@@ -85,7 +84,8 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         curve(case)
     except UserError as refusal:
         show_error(refusal)
-        clear()
+        if get_params(CauseOptions).edits:
+            draw_clear_button(CauseOptions)
     how_to_read()
 
 

@@ -17,7 +17,7 @@ from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard
 from inference.files import sources
-from ui.ablation import describe_edits
+from ui.ablation.edits import describe_edits
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.controls import pick_edits, pick_heads, pick_other, pick_second_model
 from ui.pages.compare.options import CompareOptions
