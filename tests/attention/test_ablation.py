@@ -21,7 +21,7 @@ from attention.edits import (
 )
 from attention.view import View
 from tests.support.traces import record, sentence_trace
-from ui.ablation import describe_edit, describe_edits, edits_of, keep_only, swap_heads, toggle_edits
+from ui.ablation.edits import describe_edit, describe_edits, edits_of, keep_only, swap_heads, toggle_edits
 from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.evaluation import removal_curve
 from viz.figures.head_maps import mark_heads

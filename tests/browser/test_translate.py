@@ -21,7 +21,8 @@ from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, says, stands, table_of
-from ui.input.sidebar import NAMES
+from ui.ablation.controls import CODES
+from ui.input.view_options import NAMES
 from ui.pages.translate.options import CLICKS, SHOWS, SIDES, WAYS
 from ui.show.text import likelihood, percent
 
@@ -143,8 +144,8 @@ def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page:
     expect(page).to_have_url(re.compile("edits=ax1-2"))
     says(page, re.compile("Of 8 other cross heads, drawn at random"))
     click(page.get_by_text("All that is removed"))
-    page.get_by_role("textbox", name="As typed").fill("ux0-1, nonsense")
-    page.get_by_role("textbox", name="As typed").press("Enter")
+    page.get_by_role("textbox", name=CODES).fill("ux0-1, nonsense")
+    page.get_by_role("textbox", name=CODES).press("Enter")
     says(page, "edit should")
     plain, even = translator.forced(tokens, (), (Uniform(0, 1, "cross"),)).logs.sum(axis=1)
     assert f"from {likelihood(plain)} to {likelihood(even)}" in says(page, "With 1 other edit")

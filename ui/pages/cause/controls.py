@@ -10,10 +10,11 @@ import streamlit as st
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform
 from attention.view import DisplayToken, View
 from i18n import _
-from ui.ablation import Head, at_token, describe_edit, draw_edit_fields, keep_edits, keep_only, swap_heads, toggle_edits
+from ui.ablation.controls import draw_panel, keep_edits
+from ui.ablation.edits import Head, at_token, keep_only, swap_heads, toggle_edits
 from ui.input.controls import bound_widget
 from ui.pages.cause.options import CauseOptions
-from ui.state.params import get_params, set_params
+from ui.state.params import set_params
 from ui.state.session import set_view_state
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
@@ -93,10 +94,9 @@ def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
 def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
     """Draw an expander with buttons for whole layers, the list of edits, and a field to type edits."""
     with st.expander(_("All that is removed")):
-        row = st.container(horizontal=True)
         layer = head[0]
         mine = [Ablate(*place) for place in places if place[0] == layer]
-        for label, after, hint in (
+        shortcuts = (
             (
                 _("Remove the layer"),
                 toggle_edits(edits, mine),
@@ -104,22 +104,14 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
             ),
             (_("Keep only the layer"), keep_only(layer, places), _("All heads of all other layers are removed")),
             (_("Swap removed and kept"), swap_heads(edits, places), _("Keep only the heads that are removed now")),
-            (_("Put all back"), (), _("Nothing is removed")),
-        ):
-            row.button(label, on_click=put, args=(after,), help=hint)
-        names = [describe_edit(edit) for edit in edits]
-        draw_edit_fields(
+        )
+        draw_panel(
             CauseOptions,
             edits,
-            names,
-            _(
-                "a3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2. h3-2:"
-                " nothing sees token 2 in layer 3. m3-2: its value is zero there. Counted from 0, with commas."
+            offered=[Ablate(*place) for place in places],
+            shortcuts=shortcuts,
+            form=_(
+                "a3-1 or 3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2."
+                " h3-2: nothing sees token 2 in layer 3. m3-2: its value is zero there."
             ),
         )
-
-
-def clear() -> None:
-    """Draw a button that removes all edits, for edits that do not fit the text or the model."""
-    if get_params(CauseOptions).edits:
-        st.button(_("Put all back"), key="cause_clear", on_click=put, args=((),), help=_("Nothing is removed"))

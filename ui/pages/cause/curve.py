@@ -10,7 +10,8 @@ import streamlit as st
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy
-from ui.ablation import SEED, Head
+from ui.ablation.edits import Head
+from ui.ablation.effects import SEED
 from ui.input.controls import bound_widget
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.options import CauseOptions

@@ -10,7 +10,8 @@ import streamlit as st
 from attention.edits import Ablate, Uniform, random_sets
 from i18n import _, gettext_lazy
 from inference.tasks.edit_effects import Effect
-from ui.ablation import RANDOM_SETS, SEED, as_head_map, describe_edits, heads_csv
+from ui.ablation.edits import describe_edits
+from ui.ablation.effects import RANDOM_SETS, SEED, as_head_map, heads_csv
 from ui.pages.cause.controls import head_picked
 from ui.pages.cause.experiment import AblationExperiment
 from ui.run.notices import show_notice

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.edits import EditSet
 from attention.view import View
-from ui.ablation import Head, places_of
+from ui.ablation.edits import Head, places_of
 from ui.pages.cause.metric import AnswerMetric
 from ui.pages.cause.options import CauseOptions
 

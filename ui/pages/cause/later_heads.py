@@ -14,7 +14,7 @@ from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
-from ui.ablation import Head
+from ui.ablation.edits import Head
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice

@@ -8,19 +8,19 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import UserError
-from ui.ablation import edits_of, typing_notes
+from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
+from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
-from ui.pages.cause.controls import clear, draw_edit_list, pick_clicks, pick_words
+from ui.pages.cause.controls import draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
 from ui.pages.cause.effects import before_after, chance, one_at_a_time
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.later_heads import later_heads
-from ui.pages.cause.metric import AnswerMetric, build_metric, pick_metric
+from ui.pages.cause.metric import AnswerMetric, build_metric, metric_model
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_error, show_notice
-from ui.run.page_model import PageModel, offer_way_out
+from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
@@ -68,8 +68,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
     view = View(trace, words=True)
     selection = select(choice, view, example_of(choice.text, choice.pair))[0]
     head = (int(selection["layer"]), int(selection["head"]))
-    edits, notes = edits_of(options.edits, None if choice.layer is None else head)
-    typing_notes(notes)
+    edits = chosen_edits(options, None if choice.layer is None else head)
     case = AblationExperiment(view, asked, edits, head, options)
     try:
         pick_clicks(view, options)
@@ -85,7 +84,8 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         curve(case)
     except UserError as refusal:
         show_error(refusal)
-        clear()
+        if get_params(CauseOptions).edits:
+            draw_clear_button(CauseOptions)
     how_to_read()
 
 
@@ -105,8 +105,8 @@ def _passed_over(trace: Trace) -> str:
     )
 
 
-def page(choice: ViewState) -> None:
-    """Draw the controls of the metric and the model, then the experiment."""
+def page(choice: ViewState, who: PageModel) -> None:
+    """Draw the control of the metric, then the experiment on the model that answers."""
     if choice.opened:
         show_notice(
             _("A saved trace contains attention only. Close it to run the model on its text."),
@@ -114,7 +114,7 @@ def page(choice: ViewState) -> None:
         )
         return
     options = get_params(CauseOptions)
-    who = pick_metric(options, choice)
+    bound_widget(CauseOptions, "watch", st.segmented_control, required=True)
     try:
         with st.spinner(_("Asking the model"), show_time=True):
             asked = build_metric(options, choice, who)
@@ -139,5 +139,6 @@ def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | Non
 def draw_view() -> None:
     """Draw the view."""
     chosen = begin_with(get_view_state())
-    compose(chosen, kind_of(chosen))
-    page(chosen)
+    answerer = metric_model(get_params(CauseOptions), chosen)
+    compose(chosen, kind_of(chosen), answerer)
+    page(chosen, answerer)

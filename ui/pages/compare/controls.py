@@ -9,9 +9,9 @@ import streamlit as st
 from attention.edits import Ablate, EditSet
 from attention.view import View
 from i18n import _
-from ui.ablation import describe_edit, edits_of, keep_edits, typing_notes
+from ui.ablation.controls import chosen_edits, draw_panel
 from ui.input.controls import bound_widget
-from ui.input.sidebar import pick_model
+from ui.input.model_chip import pick_model
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
 from ui.run import fine_tuning
@@ -19,7 +19,7 @@ from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
 
-PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
+PAIR, OTHER = "compare_pair", "compare_other"
 MINE = -1  # index for the reader's own texts
 
 
@@ -118,20 +118,9 @@ def pick_edits(options: CompareOptions, view: View) -> EditSet:
 
     By default the first head of the first attending layer is ablated, since it can affect all later layers.
     """
-    edits, notes = edits_of(options.edits, (view.attending[0], 0))
-    typing_notes(notes)
-    heads = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]
-    offered = list(dict.fromkeys((*edits, *heads)))
-    st.session_state[REMOVED] = list(edits)
-    st.multiselect(
-        _("Removed in the second reading"),
-        offered,
-        key=REMOVED,
-        format_func=lambda edit: describe_edit(edit),
-        on_change=lambda: keep_edits(CompareOptions, tuple(st.session_state[REMOVED])),
-        placeholder=_("Nothing picked"),
-        help=_("A removed head adds nothing to what later layers read; its own map stays what it was."),
-    )
+    edits = chosen_edits(options, (view.attending[0], 0), _part(view))
+    offered = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]
+    draw_panel(CompareOptions, edits, offered=offered)
     return edits
 
 

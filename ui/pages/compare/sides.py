@@ -17,7 +17,7 @@ from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard
 from inference.files import sources
-from ui.ablation import describe_edits
+from ui.ablation.edits import describe_edits
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.controls import pick_edits, pick_heads, pick_other, pick_second_model
 from ui.pages.compare.options import CompareOptions
@@ -131,7 +131,8 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("All tokens of a text are special tokens, and these are hidden; show them in the sidebar."), role="status"
+            _("All tokens of a text are special tokens, and these are hidden; show them in View options."),
+            role="status",
         )
         return None
     beside = _align_cached(left, right, look)

@@ -14,9 +14,10 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
-from ui.ablation import NOTHING, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
+from ui.ablation.controls import chosen_edits, draw_panel, keep_edits
+from ui.ablation.edits import toggle_edits
 from ui.pages.pictures.drawing import draw_picture, selection_of
-from ui.pages.pictures.head_effects import draw_random_sets, every_head
+from ui.pages.pictures.head_effects import draw_random_sets, every_head, places_of
 from ui.pages.pictures.metric import PictureMetric, pick_metric
 from ui.pages.pictures.models import say_needs_model
 from ui.pages.pictures.options import PicturesOptions
@@ -65,8 +66,7 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
         return
     set_answering_model(shown.model, options.revision or None)
     look = selection_of(options, shown.trace)
-    edits, notes = edits_of(options.edits, (look.layer, look.head))
-    typing_notes(notes)
+    edits = chosen_edits(options, (look.layer, look.head))
     case = PictureExperiment(shown, picture, look, edits)
     try:
         _draw_controls(case, options)
@@ -81,7 +81,6 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
                 draw_random_sets(watch, case.trace, edits)
     except UserError as refusal:
         show_error(refusal)
-        st.button(_("Put everything back"), on_click=set_params, args=(PicturesOptions,), kwargs={"edits": NOTHING})
 
 
 def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
@@ -101,7 +100,13 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
         else:
             _second(case, options.looks, here)
     st.caption(_("These act on the head and the token that are chosen below, by click or by key."))
-    draw_edit_fields(PicturesOptions, case.edits, [describe_edit(edit, trace) for edit in case.edits], FORM)
+    draw_panel(
+        PicturesOptions,
+        case.edits,
+        offered=[Ablate(*place) for place in places_of(trace)],
+        describe=lambda edit: describe_edit(edit, trace),
+        form=FORM,
+    )
 
 
 def _second(case: PictureExperiment, looks: int, here: str) -> None:

@@ -10,7 +10,8 @@ import streamlit as st
 from attention.edits import Ablate, EditSet, random_sets
 from attention.trace import Trace
 from i18n import _
-from ui.ablation import SEED, Head, as_head_map, heads_csv
+from ui.ablation.edits import Head
+from ui.ablation.effects import SEED, as_head_map, heads_csv
 from ui.pages.pictures.metric import PictureMetric
 from ui.pages.pictures.options import PicturesOptions
 from ui.run.notices import show_notice

@@ -15,7 +15,7 @@ from i18n import _
 from inference.pictures.image_processing import BOTH
 from inference.tasks.labels import log_probabilities
 from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureTexts, PictureVector
-from ui.ablation import measure_changes
+from ui.ablation.effects import measure_changes
 from ui.input.controls import bound_widget
 from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.prediction import lines_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey
 from attention.trace import Trace
 from i18n import _, ngettext
-from ui.ablation import MOST_NAMED
-from ui.ablation import describe_edit as told_plainly
+from ui.ablation.edits import MOST_NAMED
+from ui.ablation.edits import describe_edit as told_plainly
 from ui.show.text import format_comma_list
 from viz.components.picture.content import grid_and_picture
 

@@ -14,8 +14,8 @@ from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference.tasks.edit_effects import LabelEffects
-from ui import ablation
-from ui.ablation import Head, measure_changes
+from ui.ablation.edits import Head, places_of
+from ui.ablation.effects import as_head_map, heads_csv, measure_changes
 from ui.attribution.views import ExplainedLabel, label_provenance
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice
@@ -55,7 +55,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         )
         _links(asked, None)
         return
-    places = ablation.places_of(trace)
+    places = places_of(trace)
     found = _effects(asked, places, len(trace.source))
     if not len(found):
         return
@@ -67,7 +67,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     _verdict(asked, places, found)
     unit = _("change of {what}", what=asked.what)
     figure = head_map(
-        ablation.as_head_map(places, found),
+        as_head_map(places, found),
         theme(),
         _("What each head's removal changes"),
         unit,
@@ -82,7 +82,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
             "picks another."
         )
     )
-    download_button(_("Save the table"), ablation.heads_csv(places, found, unit),
+    download_button(_("Save the table"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)

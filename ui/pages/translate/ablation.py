@@ -13,7 +13,7 @@ from attention.edits import EditSet
 from attention.mask import FloatArray
 from i18n import _
 from inference import UserError
-from ui.pages.translate.edits import chosen_edits, describe_edits, draw_edit_list, pick_clicks, pick_masked_edges, put
+from ui.pages.translate.edits import chosen_edits, describe_edits, draw_edit_list, pick_clicks, pick_masked_edges
 from ui.pages.translate.effects import chance, every_head
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import TranslateOptions
@@ -58,7 +58,6 @@ def draw_ablation(
             chance(translation, edits)
     except UserError as refusal:
         show_error(refusal)
-        st.button(_("Put all back"), key="translate_clear", on_click=put, args=((),), help=_("Nothing is removed"))
     draw_edit_list(edits, trace)
 
 

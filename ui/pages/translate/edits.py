@@ -13,7 +13,9 @@ from attention.head_names import head_label
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, ngettext
-from ui.ablation import Head, describe_edit, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
+from ui.ablation.controls import chosen_edits as panel_edits
+from ui.ablation.controls import draw_panel, keep_edits
+from ui.ablation.edits import Head, describe_edit, toggle_edits
 from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import TranslateOptions
@@ -39,11 +41,7 @@ def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
 
     Without a choice, the ablated head is the cross head on screen, or none if clicks mask edges.
     """
-    if not options.edits:
-        return (Ablate(head.layer, head.head, "cross"),) if options.clicking == "head" else ()
-    edits, notes = edits_of(options.edits, (head.layer, head.head))
-    typing_notes(notes)
-    return edits
+    return panel_edits(options, (head.layer, head.head) if options.clicking == "head" else None, "cross")
 
 
 def pick_clicks(options: TranslateOptions) -> None:
@@ -174,14 +172,18 @@ def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
 def draw_edit_list(edits: EditSet, trace: Trace) -> None:
     """Draw a folded section with the list of edits and a text field for them."""
     with st.expander(_("All that is removed")):
-        st.button(_("Put all back"), key="translate_back", on_click=put, args=((),), help=_("Nothing is removed"))
-        names = [_("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)) for edit in edits]
-        draw_edit_fields(
+        draw_panel(
             TranslateOptions,
             edits,
-            names,
-            _(
-                "ax2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it looks"
-                " evenly. cx2-5-3-4: there step 3 does not see source token 4. Counted from 0, with commas."
+            offered=[
+                Ablate(layer, head, part)
+                for part in trace.parts
+                for layer, record in enumerate(trace.records(part))
+                for head in range(record.heads)
+            ],
+            describe=lambda edit: _("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)),
+            form=_(
+                "ax2-5 or 2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it"
+                " looks evenly. cx2-5-3-4: there step 3 does not see source token 4."
             ),
         )

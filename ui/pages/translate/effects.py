@@ -11,7 +11,8 @@ import streamlit as st
 from attention.edits import Ablate, EditSet, random_sets
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, ngettext, translate
-from ui.ablation import RANDOM_SETS, SEED, Head, toggle_edits
+from ui.ablation.edits import Head, toggle_edits
+from ui.ablation.effects import RANDOM_SETS, SEED
 from ui.pages.translate.edits import PARTS, part_head, put
 from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import TranslateOptions

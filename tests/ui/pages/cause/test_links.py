@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.asking import asked, notes, press, says
+from ui.ablation.controls import CLEAR
 
 
 @pytest.mark.slow
@@ -12,7 +13,7 @@ def test_edits_that_do_not_fit_are_refused_and_can_be_put_back() -> None:
     page = asked("cause", edits="a9-0")
     (refusal,) = notes(page, "refusal")
     assert "6 layers of 12 heads" in refusal
-    press(page, "Put all back")
+    press(page, CLEAR)
     says(page, "removed. Click")
 
 

@@ -20,6 +20,8 @@ from inference.tasks.picture_outputs import PictureVector
 from tests.support.asking import allowed, asked, notes, press, says
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
+from ui.ablation.controls import CLEAR
+from ui.ablation.edits import count_edits
 from ui.pages.pictures.places import describe_edits, place_name
 
 pytestmark = pytest.mark.slow
@@ -78,7 +80,8 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
     cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
     says(page, f"With head 1-2 removed, the picture's vector has a cosine of {cosine:.4f}")
-    press(page, "Put head 1-2 back")
+    assert count_edits((Ablate(1, 2),)) in [caption.value for caption in page.caption]
+    press(page, CLEAR)
     assert address(page, "edits") == "-"
     says(page, "Nothing is")
     assert len(views(page)) == 1
@@ -138,7 +141,7 @@ def test_refusals_put_everything_back(backend: LocalBackend) -> None:
     page = page_of(backend, edits="a9-9,what")
     says(page, "there: the")
     assert "“what”" in " ".join(notes(page)) or "'what'" in " ".join(notes(page))
-    press(page, "Put everything back")
+    press(page, CLEAR)
     says(page, "Nothing is")
 
 

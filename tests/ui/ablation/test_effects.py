@@ -9,7 +9,7 @@ import pytest
 
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
-from ui import ablation
+from ui.ablation import effects as ablation
 
 SETS: list[EditSet] = [(Ablate(0, head),) for head in range(7)]
 

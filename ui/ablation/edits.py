@@ -1,76 +1,41 @@
-"""Ablations of heads, edges and layers by the visitor, and the effects of each ablation."""
+"""Ablated heads and masked edges: their value in a link, changes by clicks, and sentences about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-import streamlit as st
-
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, pack, unpack
-from attention.head_names import head_label
-from attention.mask import FloatArray
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, unpack
+from attention.head_names import head_label, parse_head
 from attention.trace import Trace
 from attention.view import View
-from i18n import _, error_message, ngettext, translate
-from ui.run.notices import show_notice
-from ui.run.progress import stoppable_steps
-from ui.show.tables import csv_table
+from i18n import _, error_message, ngettext
 from ui.show.text import format_comma_list
-from ui.state.params import set_params, widget_key
-
-RANDOM_SETS = 100
-SEED = 0
-
-
-AT_ONCE = 16384  # Maximum number of tokens in a request, over all edit sets.
-MOST_SETS = 1000  # Maximum number of edit sets in a request.
-
-
-def measure_changes(  # noqa: PLR0913  # independent values of a request and its progress bar
-    mark: str,
-    sets: Sequence[EditSet],
-    tokens: int,
-    doing: str,
-    numbers: Callable[[Sequence[EditSet]], FloatArray],
-    at_once: int = AT_ONCE,
-) -> FloatArray:
-    """Return the change of a number under each edit set, shape (set,). Raise UserError.
-
-    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
-    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
-    is shorter if the visitor has stopped.
-    """
-    step = min(MOST_SETS, max(1, at_once // tokens))
-    starts = range(0, len(sets), step)
-    found = [np.zeros(0, np.float32)]
-    for at in stoppable_steps(f"{mark}:{hash(tuple(sets))}", len(starts), doing):
-        with st.spinner(doing, show_time=True):
-            told = numbers([(), *sets[starts[at] : starts[at] + step]])
-        found.append(told[1:] - told[0])
-    return np.concatenate(found)
-
 
 NOTHING = "-"  # Value in the link for an empty list of edits.
-
+MOST_NAMED = 4  # Maximum number of heads listed by name in a sentence; a longer list is only counted.
+MOST_LISTED = 24  # Maximum number of heads in the panel's list.
 Head = tuple[int, int]
-MOST_NAMED = 4  # Maximum number of heads listed by name; a longer list is only counted.
 
 
-def edits_of(chosen: str, head: Head | None) -> tuple[EditSet, list[str]]:
+def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, list[str]]:
     """Return the edits in a link, and a sentence for each edit that could not be parsed.
 
-    Without edits in the link, return the ablation of ``head``, or no edits if it is None.
+    Without edits in the link, return the ablation of ``head``, or no edits if it is None. A head's name, such as
+    "3-1", ablates the head of the stack ``part``.
 
     >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
     (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
+    >>> edits_of("3-1, L0H2", None)
+    ((Ablate(layer=3, head=1, part=''), Ablate(layer=0, head=2, part='')), [])
     """
     if not chosen:
-        return () if head is None else (Ablate(*head),), []
+        return () if head is None else (Ablate(*head, part),), []
     found: list[Edit] = []
     notes: list[str] = []
     for word in chosen.split(",") if chosen != NOTHING else []:
+        if (named := parse_head(word)) is not None:
+            found.append(Ablate(*named, part))
+            continue
         try:
             found += unpack(word.strip())
         except ValueError as error:
@@ -173,6 +138,35 @@ def _names(heads: Sequence[Head]) -> str:
     return format_comma_list([head_label(layer, head) for layer, head in heads])
 
 
+def count_edits(edits: EditSet) -> str:
+    """Return the number of ablated, averaged and other edits, with the names of the heads.
+
+    >>> count_edits((Ablate(5, 11), Ablate(3, 1), MaskEdge(0, 1, 2, 3)))
+    '2 heads ablated: 3-1, 5-11; 1 other edit'
+    >>> count_edits(())
+    'No head is ablated.'
+    """
+    said = []
+    if removed := sorted((edit for edit in edits if isinstance(edit, Ablate)), key=lambda e: (e.part, e.layer, e.head)):
+        said.append(
+            ngettext("{many} head ablated: {heads}", "{many} heads ablated: {heads}", len(removed),
+                     many=len(removed), heads=_list_heads(removed))
+        )  # fmt: skip
+    if even := sorted((edit for edit in edits if isinstance(edit, Uniform)), key=lambda e: (e.part, e.layer, e.head)):
+        said.append(
+            ngettext("{many} head averaged: {heads}", "{many} heads averaged: {heads}", len(even),
+                     many=len(even), heads=_list_heads(even))
+        )  # fmt: skip
+    if others := len(edits) - len(removed) - len(even):
+        said.append(ngettext("{many} other edit", "{many} other edits", others, many=others))
+    return "; ".join(said) or _("No head is ablated.")
+
+
+def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:
+    names = [f"{edit.part} {head_label(edit.layer, edit.head)}".strip() for edit in edits[:MOST_LISTED]]
+    return format_comma_list([*names, "…"] if len(edits) > MOST_LISTED else names)
+
+
 def at_token(view: View, token: int) -> int:
     """Return the index of the cell that contains a token, or -1 if there is none."""
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), -1)
@@ -182,65 +176,3 @@ def places_of(trace: Trace) -> list[Head]:
     """Return (layer, head) for all heads of a model with a single text."""
     records = trace.records()
     return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
-
-
-def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Return values (place,) as an array (layer, head), NaN for missing heads.
-
-    ``found`` may be shorter than ``places``.
-
-    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
-    [[1.0, 2.0], [nan, nan]]
-    """
-    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
-    laid = np.full((layers, heads), np.nan, np.float32)
-    for place, number in zip(places, found, strict=False):
-        laid[place] = number
-    return laid
-
-
-def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """Return the values (place,) as CSV."""
-    known = zip(places, found, strict=False)
-    rows = [(layer, head, float(number)) for (layer, head), number in known]
-    return csv_table([_("layer"), _("head"), unit], rows)
-
-
-def keep_edits(kind: type[Any], edits: EditSet) -> None:
-    """Store the edits in the page's options ``kind`` and in its address; call this in a callback."""
-    set_params(kind, edits=pack(edits) or NOTHING)
-
-
-def draw_edit_fields(kind: type[Any], edits: EditSet, names: Sequence[str], form: str) -> None:
-    """Draw the edits as a multi-select box and as a text field, for options ``kind`` with ``edits``.
-
-    ``names`` are the labels of the edits; ``form`` is the help text of the text field.
-    """
-    listed, typed = widget_key(kind, "removed"), widget_key(kind, "typed")
-
-    def keep() -> None:
-        keep_edits(kind, tuple(edits[at] for at in sorted(st.session_state[listed])))
-
-    st.session_state[listed] = list(range(len(edits)))
-    st.multiselect(
-        _("Removed"),
-        range(len(edits)),
-        key=listed,
-        format_func=lambda at: translate(names[at]) if at < len(names) else "",
-        on_change=keep,
-        placeholder=_("Nothing picked"),
-        help=_("Take one out of the list to put it back."),
-    )
-    st.session_state[typed] = pack(edits)
-    st.text_input(
-        _("As typed"),
-        key=typed,
-        on_change=lambda: set_params(kind, edits=st.session_state[typed].strip() or NOTHING),
-        help=translate(form),
-    )
-
-
-def typing_notes(notes: Sequence[str]) -> None:
-    """Show a notice for each part that could not be parsed."""
-    for note in notes:
-        show_notice(note, role="status")

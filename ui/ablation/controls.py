@@ -1,0 +1,86 @@
+"""The panel of ablated heads and masked edges, which every page with ablations shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attention.edits import Edit, EditSet, pack
+from i18n import _, gettext_lazy, translate
+from ui.ablation.edits import NOTHING, Head, count_edits, describe_edit, edits_of
+from ui.run.notices import show_notice
+from ui.state.params import set_params, widget_key
+
+LISTED, CODES, CLEAR = gettext_lazy("Ablated"), gettext_lazy("Edit codes"), gettext_lazy("Restore all")
+Shortcut = tuple[str, EditSet, str]  # Label, the edits after a click, help.
+
+
+def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
+    """Return the edits in a page's options, and show a notice for each edit that could not be parsed.
+
+    Without a choice, return the ablation of ``head`` of the stack ``part``, or no edits if ``head`` is None.
+    """
+    edits, notes = edits_of(options.edits, head, part)
+    for note in notes:
+        show_notice(note, role="status")
+    return edits
+
+
+def keep_edits(kind: type[Any], edits: EditSet) -> None:
+    """Store the edits in the page's options ``kind`` and in its address; call this in a callback."""
+    set_params(kind, edits=pack(edits) or NOTHING)
+
+
+def draw_clear_button(kind: type[Any], edits: EditSet | None = None, key: str = "refused") -> None:
+    """Draw a button that removes all edits; it is disabled if ``edits`` is empty."""
+    st.button(
+        translate(CLEAR),
+        key=widget_key(kind, f"clear_{key}"),
+        icon=":material/undo:",
+        on_click=keep_edits,
+        args=(kind, ()),
+        disabled=edits == (),
+        help=_("Remove all edits; the model is as it was trained."),
+    )
+
+
+def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
+    kind: type[Any],
+    edits: EditSet,
+    *,
+    offered: Sequence[Edit] = (),
+    describe: Callable[[Edit], str] = describe_edit,
+    shortcuts: Sequence[Shortcut] = (),
+    form: str = "",
+) -> None:
+    """Draw the number and names of the edited heads, a list of the edits, a text field and a button that clears all.
+
+    ``kind`` is the class of the page's options, ``offered`` the edits that the list offers in addition to ``edits``,
+    and ``form`` a description of the text field's codes.
+    """
+    listed, typed = widget_key(kind, "removed"), widget_key(kind, "typed")
+    st.caption(count_edits(edits))
+    with st.container(horizontal=True):
+        draw_clear_button(kind, edits, "panel")
+        for label, after, about in shortcuts:
+            st.button(label, on_click=keep_edits, args=(kind, after), help=about)
+    left, right = st.columns(2)
+    st.session_state[listed] = list(edits)
+    left.multiselect(
+        translate(LISTED),
+        list(dict.fromkeys((*edits, *offered))),
+        key=listed,
+        format_func=describe,
+        on_change=lambda: keep_edits(kind, tuple(st.session_state[listed])),
+        placeholder=_("Nothing picked"),
+        help=_("Remove an entry to restore it."),
+    )
+    st.session_state[typed] = pack(edits)
+    right.text_input(
+        translate(CODES),
+        key=typed,
+        on_change=lambda: set_params(kind, edits=st.session_state[typed].strip() or NOTHING),
+        help=translate(form) or None,
+    )

@@ -1,0 +1,66 @@
+"""Effects of ablations: the change of a number under many edit sets, as a map or a table of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+
+from attention.edits import EditSet
+from attention.mask import FloatArray
+from i18n import _
+from ui.ablation.edits import Head
+from ui.run.progress import stoppable_steps
+from ui.show.tables import csv_table
+
+RANDOM_SETS = 100
+SEED = 0
+AT_ONCE = 16384  # Maximum number of tokens in a request, over all edit sets.
+MOST_SETS = 1000  # Maximum number of edit sets in a request.
+
+
+def measure_changes(  # noqa: PLR0913  # independent values of a request and its progress bar
+    mark: str,
+    sets: Sequence[EditSet],
+    tokens: int,
+    doing: str,
+    numbers: Callable[[Sequence[EditSet]], FloatArray],
+    at_once: int = AT_ONCE,
+) -> FloatArray:
+    """Return the change of a number under each edit set, shape (set,). Raise UserError.
+
+    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
+    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
+    is shorter if the visitor has stopped.
+    """
+    step = min(MOST_SETS, max(1, at_once // tokens))
+    starts = range(0, len(sets), step)
+    found = [np.zeros(0, np.float32)]
+    for at in stoppable_steps(f"{mark}:{hash(tuple(sets))}", len(starts), doing):
+        with st.spinner(doing, show_time=True):
+            told = numbers([(), *sets[starts[at] : starts[at] + step]])
+        found.append(told[1:] - told[0])
+    return np.concatenate(found)
+
+
+def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
+    """Return values (place,) as an array (layer, head), NaN for missing heads.
+
+    ``found`` may be shorter than ``places``.
+
+    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
+    [[1.0, 2.0], [nan, nan]]
+    """
+    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    laid = np.full((layers, heads), np.nan, np.float32)
+    for place, number in zip(places, found, strict=False):
+        laid[place] = number
+    return laid
+
+
+def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
+    """Return the values (place,) as CSV."""
+    known = zip(places, found, strict=False)
+    rows = [(layer, head, float(number)) for (layer, head), number in known]
+    return csv_table([_("layer"), _("head"), unit], rows)
