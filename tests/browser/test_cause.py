@@ -146,5 +146,5 @@ def test_a_masked_word_s_log_odds_are_the_model_s(
     question = BlankEffects(BERT, text=query["text"], words=words, edits=sets)
     before, after = np.subtract(*backend.predict(question).values.T)
     assert f"With head 1-2 removed, {times(after, *words)}; before, {times(before, *words)}." in text
-    said(page, "no head that guesses masked words; on this page headlight-bert answers")
+    page.get_by_role("button", name=re.compile("headlight-bert")).wait_for()
     expect(page.locator(".st-key-cause_bars_1 .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)

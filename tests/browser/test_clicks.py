@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.support.atrest import rest
-from tests.support.visitor import go_to, open_page, painted, read
+from tests.support.visitor import go_to, open_options, open_page, painted, read
 
 CHINESE = "那只动物没有过马路，因为它太累了"
 
@@ -59,11 +59,15 @@ def test_a_click_is_told_without_a_run_and_the_way_back_another_page_a_link_and_
     painted(page, layer=3, head=3)
 
 
-def test_the_sidebar_follows_a_text_where_it_tells_of_it(page: Page, app_url: str) -> None:
+def test_the_options_follow_a_text_where_it_tells_of_it(page: Page, app_url: str) -> None:
     open_page(page, app_url, words=1)
     painted(page)
-    expect(page.get_by_text("Chinese words")).to_have_count(0)
     read(page, CHINESE)
+    open_options(page)
     expect(page.get_by_text("Chinese words")).to_be_visible()
+    page.keyboard.press("Escape")
     read(page, "It was too tired.")
+    open_options(page)
+    expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
     expect(page.get_by_text("Chinese words")).to_have_count(0)
+    page.keyboard.press("Escape")

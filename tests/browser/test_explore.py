@@ -18,7 +18,7 @@ from inference import LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.atrest import click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
-from tests.support.visitor import matched, open_page, painted, read, text_box
+from tests.support.visitor import matched, open_options, open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -247,7 +247,9 @@ def test_a_link_restores_the_view(page: Page, app_url: str) -> None:
     open_page(page, app_url, **query)
     shown = painted(page, layer=2, head=5, focus=3, tab="lines")
     expect(text_box(page)).to_have_value(query["text"])
+    open_options(page)
     expect(page.get_by_role("checkbox", name="Whole words")).to_be_checked()
+    page.keyboard.press("Escape")
     expect(sentence(page)).to_contain_text("head 2-5")
     assert shown["layer"] == "2", "links count from 0 whatever is shown"
 
@@ -283,7 +285,7 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     np.testing.assert_allclose(trace.weights(2, 3), expected.weights(2, 3), atol=1e-6)
     open_page(page, app_url)
     painted(page)
-    page.get_by_text("Saved traces").click()
+    open_options(page)
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
     page.locator("input[type=file]").set_input_files(wrong)

@@ -17,6 +17,7 @@ from tests.support.fakehub import FakeHub, serving
 from tests.support.running import App, faults, running
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, open_page, painted, text_box
+from ui.input.model_chip import CHIP
 
 KINDS = ["bert", "roberta", "gpt2", "llama", "t5", "marian", "deberta"]
 HUB_MODEL = "someone/tiny-bert"
@@ -69,9 +70,10 @@ def test_a_local_model_of_every_kind_is_traced(page: Page, own_app: App, folder:
     assert max(shares) == pytest.approx(largest, abs=0.6)
 
 
-def test_a_model_is_changed_in_the_sidebar(page: Page, own_app: App) -> None:
+def test_a_model_is_changed_in_the_chip(page: Page, own_app: App) -> None:
     open_page(page, own_app.url, text=TEXT)
     first = painted(page)
+    page.locator(f".st-key-{CHIP}").get_by_role("button").click()
     page.get_by_role("combobox", name=re.compile("Model")).click()
     # The list renders only the entries that fit on the screen.
     page.get_by_role("combobox", name=re.compile("Model")).fill("gpt2")

@@ -22,7 +22,7 @@ from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, says, stands, table_of
 from ui.ablation.controls import CODES
-from ui.input.sidebar import NAMES
+from ui.input.view_options import NAMES
 from ui.pages.translate.options import CLICKS, SHOWS, SIDES, WAYS
 from ui.show.text import likelihood, percent
 

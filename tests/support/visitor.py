@@ -30,6 +30,11 @@ def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
     page.goto(f"{url}{path}" + (f"?{urlencode(named)}" if named else ""))
 
 
+def open_options(page: Page) -> None:
+    """Open the popover of the view options."""
+    page.get_by_role("button", name="View options").click()
+
+
 def address_of(view: str) -> str:
     """Return the address of a view, such as "/?view=find"."""
     fields = urlencode(view_fields(view))

@@ -9,7 +9,10 @@ import streamlit as st
 
 from i18n import _, translate
 from inference import EMBEDDED
+from ui.input.model_chip import draw_model_chip
+from ui.input.view_options import draw_view_options
 from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.run.traces import id_of, what_stays
 from ui.state.examples import EXAMPLES, example_of
@@ -30,12 +33,22 @@ KEY = "composer"
 READERS = ("encoder", "decoder")  # Kinds of models that do not translate.
 
 
-def compose(choice: ViewState, kind: str, live: bool = False) -> None:
-    """Draw the text box for a model of the kind ``kind``; ``live`` reads the text while the visitor types."""
+def compose(
+    choice: ViewState, kind: str, answering: PageModel | None = None, *, live: bool = False, chip: bool = True
+) -> None:
+    """Draw the text box for a model of the kind ``kind``, with the model and the view options unless ``chip`` is False.
+
+    ``answering`` is the model of the page if it may be a substitute of the selected model. ``live`` reads the text
+    while the visitor types.
+    """
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live)
     composer.mount(data, KEY, _on_submit)
+    if chip:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw_model_chip(choice, answering)
+            draw_view_options(choice)
     if not fits(choice):
         show_notice(
             _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),

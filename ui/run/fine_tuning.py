@@ -20,6 +20,7 @@ from training.jobs.job import JobStatus
 from training.jobs.queue import TrainingQueue
 from ui.run.services import get_backend
 from ui.server.middleware import NAME, VALUE
+from ui.state.view_state import DEFAULT_MODEL
 
 NOBODY = "visitor"  # Session key of a substitute for the cookie, for browsers without cookies and for tests.
 _MAKING = threading.Lock()
@@ -50,7 +51,7 @@ def hash_cookie(cookie: str) -> str:
 
 
 def cards(*picked: str) -> list[ModelCard]:
-    """Return the models to choose from: the app's and the fine-tuned models of this visitor.
+    """Return the models to choose from: the app's, its default first, and the fine-tuned models of this visitor.
 
     Fine-tuned models of others are included if ``picked`` names them.
     """
@@ -61,7 +62,8 @@ def cards(*picked: str) -> list[ModelCard]:
                 mine[name] = queue().look(name.removeprefix(sources.PREFIX))
             except UserError:
                 continue  # The model was deleted; the page that opens it shows an error.
-    return [*get_backend().models(), *(card for look in mine.values() if (card := _card_of(look)) is not None)]
+    listed = sorted(get_backend().models(), key=lambda card: card.id != DEFAULT_MODEL)
+    return [*listed, *(card for look in mine.values() if (card := _card_of(look)) is not None)]
 
 
 def _card_of(look: JobStatus) -> ModelCard | None:

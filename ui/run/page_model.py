@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import streamlit as st
@@ -12,10 +12,8 @@ from i18n import _, translate
 from inference import UserError
 from inference.catalogue.listing import ModelCard
 from inference.pictures.image_processing import PICTURES
-from inference.task_heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
+from inference.task_heads import BARE, CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.tasks.model_request import PredictRequest
-from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of, known_kind
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show, show_command
 from ui.run.network import hub_in_reach
@@ -26,29 +24,63 @@ from ui.show.text import format_and_list
 from ui.show.views import link_to_view
 from ui.state.navigation import title_of
 from ui.state.params import AnsweringOptions, get_params
-from ui.state.session import NEW_MODEL, set_view_state
+from ui.state.session import NEW_MODEL, get_view_state, set_view_state
 from ui.state.view_state import ViewState
 
+KINDS_SEEN = "kinds_seen"  # Session key of the kinds of models loaded in this session.
 LACKING = "models_without_heads"  # Session key of (model, revision, head) for missing heads.
 VIEWS = {MASKED: "masked_words", NEXT_SENTENCE: "next_sentence", WRITES: "translate", CAUSAL: "generate"}
 EVERY = ("explore", "roles", "cause")  # Some views that need no task head.
 ONE_TEXT = ("cause", "agreement")  # Not supported for encoder-decoder models.
+TRANSLATING = "encoder-decoder"
 Answer = TypeVar("Answer")
+
+
+def kind_of(choice: ViewState) -> str:
+    """Return the kind of the chosen model; "encoder" if it is unknown before the model is loaded."""
+    card = next((card for card in fine_tuning.cards(choice.model) if card.id == choice.model), None)
+    return known_kind(choice.model, card) or "encoder"
+
+
+def known_kind(model: str, card: ModelCard | None) -> str | None:
+    """Return the kind of a model from this session, else from its card; None if both are missing."""
+    seen: dict[str, str] = st.session_state.setdefault(KINDS_SEEN, {})
+    return seen.get(model, card.kind if card is not None else None)
+
+
+def remember_kind(model: str, kind: str) -> None:
+    """Store a model's kind, and rerun the page if its text box was drawn for another kind."""
+    seen: dict[str, str] = st.session_state.setdefault(KINDS_SEEN, {})
+    before = kind_of(get_view_state())
+    seen[model] = kind
+    if model == get_view_state().model and before != kind:
+        st.rerun()
 
 
 @dataclass(frozen=True)
 class PageModel:
-    """The model that answers on a page, with its title."""
+    """The model that answers on a page, with its title.
+
+    If it is a substitute of the selected model, ``reason`` is a sentence about it, ``substitutes`` are the installed
+    models that can answer, and ``options`` the page's options, which hold the visitor's choice among them.
+    """
 
     model: str
     revision: str | None
     title: str
     head: str
     instead: bool  # True for a substitute of the chosen model, which lacks the head.
+    reason: str = ""
+    substitutes: tuple[ModelCard, ...] = ()
+    options: type[AnsweringOptions] | None = None
+
+    def answer_for(self, choice: ViewState) -> ViewState:
+        """Return the choice with the model that answers; a substitute has no target and no selected head."""
+        return replace(choice, **NEW_MODEL, model=self.model, revision="") if self.instead else choice
 
 
 def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
-    """Return the model that answers; offer substitutes if the chosen model lacks the head.
+    """Return the model that answers: the selected model, or the first installed model with the head if it lacks it.
 
     ``kind`` is the page's options, which hold the visitor's choice of a substitute.
     """
@@ -65,28 +97,35 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
             _("The link names a model for this page that is not on this machine; another one answers."), "status"
         )
     card = there.get(wanted, others[0])
-    with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_describe_substitute(choice, chosen, card, cards), role="status")
-        if len(others) > 1:
-            bound_widget(
-                kind,
-                "answering_model",
-                st.selectbox,
-                _("Answered by"),
-                list(there),
-                shown=card.id,
-                format_func=lambda name: there[name].title,
-                help=_("Models on this machine that have this head. Others are picked in the sidebar."),
-            )
-        st.button(
-            _("Use it on every page"),
-            key="use_answerer",
-            on_click=set_view_state,
-            kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
-            help=_("Makes the model that answers here the chosen one, in the sidebar."),
-        )
+    return _substitute(chosen, card, _describe_substitute(choice, chosen, card), tuple(others), kind)
+
+
+def pick_single_text_model(choice: ViewState) -> PageModel:
+    """Return the selected model, or the first installed encoder or decoder if it reads one text and writes another."""
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), BARE, False)
+    others = [card for card in cards.values() if card.downloaded and card.kind != TRANSLATING]
+    if choice.opened or kind_of(choice) != TRANSLATING or not others:
+        set_answering_model(chosen.model, chosen.revision)
+        return chosen
+    reason = _(
+        "{chosen} reads one text and writes another, so this page uses {answering}.",
+        chosen=chosen.title,
+        answering=others[0].title,
+    )
+    return _substitute(chosen, others[0], reason)
+
+
+def _substitute(
+    chosen: PageModel,
+    card: ModelCard,
+    reason: str,
+    others: tuple[ModelCard, ...] = (),
+    kind: type[AnsweringOptions] | None = None,
+) -> PageModel:
+    """Return a substitute of the selected model, and record it for the provenance of downloads."""
     set_answering_model(card.id, None)
-    return PageModel(card.id, None, card.title, head, True)
+    return PageModel(card.id, None, card.title, chosen.head, True, reason, others, kind)
 
 
 def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
@@ -134,20 +173,15 @@ def fitting_views(card: ModelCard | None, kind: str, lacking: Collection[str] = 
     return [*(VIEWS[head] for head in heads if head in VIEWS and head not in lacking), *others]
 
 
-def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, cards: Mapping[str, ModelCard]) -> str:
+def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard) -> str:
     """Return a sentence with the reason for the substitute model."""
     if any(one.id == choice.model and one.reads == PICTURES for one in get_backend().seeing()):
-        return _(
-            "{chosen} reads pictures, which the page Pictures shows; on this page {answering} answers.",
-            chosen=chosen.title,
-            answering=card.title,
-        )
+        return _("{chosen} reads pictures, so this page uses {answering}.", chosen=chosen.title, answering=card.title)
     return _(
-        "{chosen} has {lacking}; on this page {answering} answers. {chosen} fits every page but {misfits}.",
+        "{chosen} has {lacking}, so this page uses {answering}.",
         chosen=chosen.title,
         lacking=WHAT[chosen.head],
         answering=card.title,
-        misfits=_describe_unfit(choice, cards),
     )
 
 

@@ -13,10 +13,10 @@ from i18n import _
 from inference import TraceRequest, UserError
 from inference.cancellation import Cancelled
 from inference.text.words import is_chinese
-from ui.input.sidebar import kind_of, remember_kind
 from ui.input.unknown_words import require_readable, show_unknown_words
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_error, show_notes, show_notice
+from ui.run.page_model import kind_of, remember_kind
 from ui.run.progress import offer_again, show_pass_progress, was_stopped
 from ui.run.services import CHINESE, get_backend, get_trace_store
 from ui.state.selection import carry_over, get_last_view
@@ -111,7 +111,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
         return None
     if trace is None:
         show_notice(
-            _("The file that this link shows is no longer in memory; open it again in the sidebar."), role="status"
+            _("The file that this link shows is no longer in memory; open it again in View options."), role="status"
         )
     elif trace.picture is not None:
         show_notice(_("This file is of a picture, which the page Pictures shows; here texts are read."), role="status")

@@ -7,7 +7,6 @@ from streamlit.navigation.page import StreamlitPage
 
 from i18n import set_language_source, translate
 from ui.classroom import attend, follow
-from ui.input.sidebar import sidebar
 from ui.paths import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
@@ -16,7 +15,7 @@ from ui.show.top_bar import draw_top_bar
 from ui.show.views import browser_title
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, GROUPS, HIDDEN, AppPage, view_at
-from ui.state.session import begin, get_view_state
+from ui.state.session import begin
 from viz.components.page_scripts import track_idle, watch_theme
 
 st.set_page_config(page_title="Headlight", page_icon=str(ASSETS / "icon.png"), layout="wide")
@@ -25,9 +24,6 @@ set_language_source(language.session_language)
 classroom.take_address(language.take_address(st.query_params.to_dict()))
 track_idle()
 watch_theme(language.tag())
-
-# Views without the sidebar of model and view options.
-ALONE = ("by_hand", "classroom", "lessons", "pictures", "tutorials")
 
 
 def _page(page: AppPage) -> StreamlitPage:
@@ -48,11 +44,7 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
     seen = follow(page.url_path)
     begin(page.url_path)
     tour.keep_own_choice(view)
-    choice = get_view_state()
     st.set_page_config(page_title=browser_title())
-    with st.sidebar:
-        if view not in ALONE:
-            sidebar(choice)
     draw_top_bar()
     attend(seen)
     tour.bar(view)

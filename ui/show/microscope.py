@@ -15,7 +15,7 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _, gettext_lazy
 from ui.classroom import view_presenter
-from ui.input.sidebar import pick_part
+from ui.input.view_options import pick_part
 from ui.routes.limits import in_language
 from ui.routes.selection_tokens import ADDRESS
 from ui.routes.traces import PREFIX
@@ -185,7 +185,7 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
         show_notice(
-            _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
+            _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
             role="status",
         )
         return None

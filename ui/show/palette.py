@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from i18n import _, active_language, available_languages, gettext_lazy, translate
-from ui.input.sidebar import own_name
+from ui.input.view_options import own_name
 from ui.show.views import go_to_view
 from ui.state.navigation import PAGES
 from ui.state.session import change_language, get_view_state, set_view_state

@@ -19,8 +19,8 @@ from probing.corpus import ALL, AnnotatedCorpus
 from probing.results import ListedLink, Place, candidates, list_links
 from probing.score import RelationCounts
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.show.microscope import explore_link
 from ui.show.tables import csv_table, download_button, model_provenance

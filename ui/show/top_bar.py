@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _
-from ui.input.sidebar import pick_language
+from ui.input.view_options import pick_language
 from ui.show import tour
 from ui.show.palette import draw_palette
 from ui.show.views import link_to_view

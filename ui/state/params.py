@@ -32,7 +32,7 @@ class AnsweringOptions:
     answering_model: str = option(
         "",
         label=gettext_lazy("Answered by"),
-        help=gettext_lazy("Models on this machine that have this head. Others are picked in the sidebar."),
+        help=gettext_lazy("Models on this machine that have this head. Others are chosen above."),
         name="speaker",
     )
 

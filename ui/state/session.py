@@ -25,6 +25,9 @@ TYPING = "typing"  # Session key of the choice at the beginning of a burst of ty
 FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
 OLDER = "own_query_of_an_older_text"  # Session key of the views with options for another text or model.
 
+SELECTIONS = "selections_by_model"  # Session key of the head, words and part selected for each text and model.
+MOST_SELECTIONS = 20  # Maximum number of stored selections.
+
 # A change of the model's part or the text resets these fields; the page then selects defaults.
 UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out", "pins": ""}
 FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
@@ -106,6 +109,25 @@ def set_view_state(**changes: Any) -> None:
     _replace_state(replace(get_view_state(), **changes))
     st.session_state[NOTES] = []
     _write()
+
+
+def change_model(model: str, revision: str = "", **changes: Any) -> None:
+    """Select a model, with its last selection of head and words on these texts; ``changes`` are further fields.
+
+    A selection belongs to a model and its texts, because it contains positions of tokens.
+    """
+    before = get_view_state()
+    if before.model == model:
+        set_view_state(**{**FRESH, "revision": revision, **changes})
+        return
+    kept: dict[tuple[str, ...], dict[str, Any]] = st.session_state.setdefault(SELECTIONS, {})
+    kept[before.model, before.text, before.pair] = {
+        name: getattr(before, name) for name in ("part", "target", *UNSELECTED)
+    }
+    if len(kept) > MOST_SELECTIONS:
+        del kept[next(iter(kept))]
+    selection = kept.get((model, before.text, before.pair), {})
+    set_view_state(**{**NEW_MODEL, **selection, **changes, "model": model, "revision": revision})
 
 
 def show_while_typing(origin: ViewState, **changes: Any) -> None:

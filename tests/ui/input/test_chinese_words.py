@@ -12,21 +12,21 @@ TEXT = "北京大学，日本人民。"  # The vocabulary of the embedded model 
 
 
 def labels(**query: object) -> list[str]:
-    """Return the labels of the check boxes in the sidebar."""
-    return [box.label for box in asked("explore", text=TEXT, **query).sidebar.checkbox]
+    """Return the labels of the check boxes of the view options."""
+    return [box.label for box in asked("explore", text=TEXT, **query).checkbox]
 
 
 @pytest.mark.slow
 def test_the_switch_is_there_where_it_does_something() -> None:
     assert "Chinese words" in labels(words=1)
     assert "Chinese words" not in labels(words=0)
-    assert "Chinese words" not in [box.label for box in asked("explore", words=1).sidebar.checkbox]
+    assert "Chinese words" not in [box.label for box in asked("explore", words=1).checkbox]
 
 
 @pytest.mark.slow
 def test_it_groups_the_pieces_and_stays_in_the_link() -> None:
     page = asked("explore", text=TEXT, words=1)
-    (box,) = (box for box in page.sidebar.checkbox if box.label == "Chinese words")
+    (box,) = (box for box in page.checkbox if box.label == "Chinese words")
     box.check().run()
     assert page.query_params["jieba"] == "1"
     parts = (part.proto for part in page.get("bidi_component"))

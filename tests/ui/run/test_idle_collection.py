@@ -38,7 +38,7 @@ def test_the_main_script_says_that_it_runs(monkeypatch: pytest.MonkeyPatch) -> N
     clock = Clock()
     scripts = Scripts(clock=clock)
     monkeypatch.setattr(idle_collection, "SCRIPTS", scripts)
-    monkeypatch.setattr("ui.input.sidebar.sidebar", lambda _choice: setattr(clock, "now", clock.now + 5))
+    monkeypatch.setattr("ui.show.top_bar.draw_top_bar", lambda: setattr(clock, "now", clock.now + 5))
     app = AppTest.from_file(str(ROOT / "ui" / "server" / "shell.py"), default_timeout=PATIENCE).run()
     assert not app.exception
     assert scripts.pause() == QUIET

@@ -10,11 +10,11 @@ from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from ui.attribution.methods import EFFECT, MOST_MISSED
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.labels import draw_label
 from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of, pick_single_text_model
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params
@@ -103,8 +103,10 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
 
 def draw_view() -> None:
     """Draw the view."""
-    chosen = get_view_state()
-    compose(chosen, kind_of(chosen))
+    selected = get_view_state()
+    answerer = pick_single_text_model(selected)
+    chosen = answerer.answer_for(selected)
+    compose(selected, kind_of(chosen), answerer)
     read_now = read_trace(chosen)
     if read_now is not None:
         draw(chosen, read_now)

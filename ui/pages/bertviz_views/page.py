@@ -5,10 +5,10 @@ import streamlit as st
 from attention.trace import Trace, attention_everywhere
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
 from ui.routes.limits import in_language
 from ui.run.notices import show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_trace_store, trace_seal
 from ui.run.traces import read_trace
 from ui.show.chart import theme

@@ -7,12 +7,12 @@ from i18n import _
 from inference import UserError
 from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.pages.block.cost import costs
 from ui.pages.block.drawing import activations, drawing, open_sections, parameters, sentence
 from ui.pages.block.kinds import kinds
 from ui.pages.block.options import BlockOptions
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help

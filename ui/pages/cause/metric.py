@@ -93,9 +93,8 @@ class AnswerMetric:
         )
 
 
-def pick_metric(options: CauseOptions, choice: ViewState) -> PageModel:
-    """Draw the controls of the metric and of the model that answers, and return the model."""
-    bound_widget(CauseOptions, "watch", st.segmented_control, required=True)
+def metric_model(options: CauseOptions, choice: ViewState) -> PageModel:
+    """Return the model that answers the question of the metric."""
     if options.watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return PageModel(choice.model, choice.revision or None, "", BARE, False)

@@ -10,17 +10,17 @@ from i18n import _
 from inference import UserError
 from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
+from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
 from ui.pages.cause.controls import draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
 from ui.pages.cause.effects import before_after, chance, one_at_a_time
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.later_heads import later_heads
-from ui.pages.cause.metric import AnswerMetric, build_metric, pick_metric
+from ui.pages.cause.metric import AnswerMetric, build_metric, metric_model
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_error, show_notice
-from ui.run.page_model import PageModel, offer_way_out
+from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
@@ -105,8 +105,8 @@ def _passed_over(trace: Trace) -> str:
     )
 
 
-def page(choice: ViewState) -> None:
-    """Draw the controls of the metric and the model, then the experiment."""
+def page(choice: ViewState, who: PageModel) -> None:
+    """Draw the control of the metric, then the experiment on the model that answers."""
     if choice.opened:
         show_notice(
             _("A saved trace contains attention only. Close it to run the model on its text."),
@@ -114,7 +114,7 @@ def page(choice: ViewState) -> None:
         )
         return
     options = get_params(CauseOptions)
-    who = pick_metric(options, choice)
+    bound_widget(CauseOptions, "watch", st.segmented_control, required=True)
     try:
         with st.spinner(_("Asking the model"), show_time=True):
             asked = build_metric(options, choice, who)
@@ -139,5 +139,6 @@ def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | Non
 def draw_view() -> None:
     """Draw the view."""
     chosen = begin_with(get_view_state())
-    compose(chosen, kind_of(chosen))
-    page(chosen)
+    answerer = metric_model(get_params(CauseOptions), chosen)
+    compose(chosen, kind_of(chosen), answerer)
+    page(chosen, answerer)

@@ -11,7 +11,7 @@ from attention.view import View
 from i18n import _
 from ui.ablation.controls import chosen_edits, draw_panel
 from ui.input.controls import bound_widget
-from ui.input.sidebar import pick_model
+from ui.input.model_chip import pick_model
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
 from ui.run import fine_tuning

@@ -7,7 +7,7 @@ from i18n import _
 from inference import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of, pick_part
+from ui.input.view_options import pick_part
 from ui.pages.compare.comparison import compare
 from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.descriptions import describe_comparison
@@ -17,6 +17,7 @@ from ui.pages.compare.pair_set import draw_set
 from ui.pages.compare.patching import draw_patching
 from ui.pages.compare.sides import sides_of
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params

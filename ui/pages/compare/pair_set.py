@@ -12,7 +12,7 @@ import streamlit as st
 from i18n import _, ngettext, translate
 from inference import UserError
 from ui.input.controls import bound_widget, head_of, keep_head
-from ui.input.sidebar import pick_part
+from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set_descriptions import describe_head, describe_pair_set
 from ui.pages.compare.pair_set_files import heads_csv, pairs_of_head_csv, set_provenance

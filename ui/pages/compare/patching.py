@@ -16,15 +16,16 @@ from inference import UserError
 from inference.tasks.edit_effects import Effect
 from probing.statistics import draws
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of, pick_part
+from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
+from ui.input.view_options import pick_part
 from ui.pages.compare.controls import pick_other, settle_difference
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.patching_descriptions import describe_patching, describe_site, exceeds_band
-from ui.pages.compare.patching_metric import PatchingMetric, build_metric, pick_metric, run_metric
+from ui.pages.compare.patching_metric import PatchingMetric, build_metric, metric_model, run_metric
 from ui.pages.compare.patching_results import PatchingResult, Place, measure_patching
 from ui.run.notices import show_error, show_notice
-from ui.run.page_model import offer_way_out
+from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
@@ -42,13 +43,15 @@ _ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
 
 def draw_patching(choice: ViewState, options: CompareOptions) -> None:
     """Draw both texts, the metric, the descriptions, both maps and the selected single patch."""
-    compose(choice, kind_of(choice))
+    watch, who = metric_model(options, choice)
+    compose(choice, kind_of(choice), who)
     settled = settle_difference(choice, replace(options, differs="text"))
     other = pick_other(choice, settled)
     if not other:
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
         return
-    watch, who = pick_metric(options, choice)
+    if watch != "written":
+        bound_widget(CompareOptions, "watch", st.segmented_control, shown=watch, required=True)
     try:
         with st.spinner(_("Asking the model"), show_time=True):
             followed = build_metric(watch, get_params(CompareOptions), choice, who, other)

@@ -26,10 +26,9 @@ from inference.tasks.edit_effects import (
 from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
-from ui.input.sidebar import kind_of
 from ui.pages.compare.options import CompareOptions
 from ui.run.notices import show_notice
-from ui.run.page_model import PageModel, pick_page_model
+from ui.run.page_model import PageModel, kind_of, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
@@ -65,13 +64,12 @@ def run_metric(question: AnyEffects) -> Effect:
     return get_backend().inspect(question) if isinstance(question, VectorEffects) else get_backend().predict(question)
 
 
-def pick_metric(options: CompareOptions, choice: ViewState) -> tuple[str, PageModel]:
-    """Draw the controls of the metric and of the model that answers; return both."""
+def metric_model(options: CompareOptions, choice: ViewState) -> tuple[str, PageModel]:
+    """Return the metric and the model that answers its question."""
     kind = kind_of(choice)
     watch = options.watch or USUAL.get(kind, "blank")
     if kind == "encoder-decoder":
         return "written", pick_page_model(WRITES, choice, CompareOptions)
-    bound_widget(CompareOptions, "watch", st.segmented_control, shown=watch, required=True)
     if watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return watch, PageModel(choice.model, choice.revision or None, "", BARE, False)

@@ -131,7 +131,8 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("All tokens of a text are special tokens, and these are hidden; show them in the sidebar."), role="status"
+            _("All tokens of a text are special tokens, and these are hidden; show them in View options."),
+            role="status",
         )
         return None
     beside = _align_cached(left, right, look)

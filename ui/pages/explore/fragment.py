@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from inference.text.words import is_chinese
 from ui.classroom import view_presenter
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
@@ -16,27 +15,22 @@ from ui.state.session import begin, current_view, get_view_state
 from ui.state.view_state import ViewState
 from ui.streamlit_internals import is_fragment_run
 
-AROUND = "around_the_picture"  # session key: the choices that the sidebar showed when it was last drawn
+AROUND = "model_around_the_picture"  # session key: the model of the last run of the whole page
 
 
 @contextmanager
 def fragment_state() -> Iterator[ViewState]:
     """Yield the view state of this run, whether of the whole page or of the fragment.
 
-    A fragment run reruns the whole page if the sidebar is outdated or this session leads a class.
+    A fragment run reruns the whole page if the model has changed, which the browser's title names, or if this session
+    leads a class.
     """
     if not is_fragment_run():
-        st.session_state[AROUND] = _sidebar_key(get_view_state())
+        st.session_state[AROUND] = get_view_state().model
         yield get_view_state()
         return
     with SCRIPTS.run(), PAGE_SECONDS.labels("explore").time():
         choice = begin(BY_VIEW[current_view()].path)
-        if _sidebar_key(choice) != st.session_state.get(AROUND) or view_presenter() is not None:
+        if choice.model != st.session_state.get(AROUND) or view_presenter() is not None:
             st.rerun()
         yield choice
-
-
-def _sidebar_key(choice: ViewState) -> tuple[object, ...]:
-    """Return the choices that the sidebar shows and that the text or the picture can change."""
-    chinese = choice.words and is_chinese(choice.text + choice.pair + choice.target)
-    return choice.model, choice.revision, choice.opened, chinese

@@ -5,12 +5,12 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.pages.explore.fragment import fragment_state
 from ui.pages.explore.measures import draw_measures, is_unfolded
 from ui.pages.explore.variants import draw_variants
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
+from ui.run.page_model import kind_of
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
 from ui.show.microscope import draw_microscope

@@ -10,7 +10,6 @@ from i18n import _
 from inference import TraceRequest, UserError
 from ui.input.composing import compose
 from ui.input.probes import Probe
-from ui.input.sidebar import kind_of
 from ui.input.unknown_words import require_readable
 from ui.pages.find.descriptions import answers_csv
 from ui.pages.find.library import draw_probe_files, pick_probe
@@ -19,6 +18,7 @@ from ui.pages.find.question import answer, compare, options, pick_strength, pick
 from ui.pages.find.words import has_enough_words, words_of
 from ui.run.head_answers import ask_again, ask_heads
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.reading_help import reading_help

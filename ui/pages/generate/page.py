@@ -81,9 +81,9 @@ def draw(choice: ViewState, who: PageModel) -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    compose(chosen, "decoder")  # a decoder continues a single text, regardless of the chosen model
     get_params(GenerateOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
+    compose(chosen, "decoder", answerer)  # a decoder continues a single text, regardless of the chosen model
     try:
         draw(chosen, answerer)
     except UserError as refusal:

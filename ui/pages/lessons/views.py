@@ -22,9 +22,9 @@ from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
@@ -121,7 +121,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:
-        compose(choice, kind_of(choice))
+        compose(choice, kind_of(choice), chip=False)
     seen = StepView(asked)
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")

@@ -83,9 +83,9 @@ def draw(choice: ViewState, who: PageModel) -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    compose(chosen, "encoder")  # an encoder answers regardless of the chosen model, and reads pairs
     get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
+    compose(chosen, "encoder", answerer)  # an encoder answers regardless of the chosen model, and reads pairs
     try:
         draw(chosen, answerer)
     except UserError as refusal:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from i18n import _
+from ui.input.model_chip import draw_model_chip
 from ui.pages.measure.corpus_scores import load_scores
 from ui.pages.measure.data import pick_data
 from ui.pages.measure.head_examples import draw_examples, selected_head
@@ -35,6 +36,7 @@ def how_to_read() -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen, options = get_view_state(), get_params(MeasureOptions)
+    draw_model_chip(chosen)
     data = pick_data(options)
     if data is not None:
         found = load_scores(chosen, options, *data)

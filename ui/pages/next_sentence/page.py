@@ -36,9 +36,9 @@ def how_to_read() -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    compose(chosen, "encoder")  # an encoder judges two texts, regardless of the chosen model
     get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
+    compose(chosen, "encoder", answerer)  # an encoder judges two texts, regardless of the chosen model
     try:
         texts = pair_of(chosen)
         judgement(chosen, answerer, texts)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.catalogue.listing import ModelCard
-from ui.input.sidebar import label_of
+from ui.input.model_chip import label_of
 from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, PicturesOptions
 from ui.run.downloading import show_command
 from ui.run.network import hub_in_reach

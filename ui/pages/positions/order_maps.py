@@ -40,7 +40,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             show_notice(
-                _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
+                _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
                 role="status",
             )
             return

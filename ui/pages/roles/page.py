@@ -6,7 +6,7 @@ from i18n import _
 from inference.errors import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of, pick_part
+from ui.input.view_options import pick_part
 from ui.pages.roles.evidence import draw_map, head_roles, table
 from ui.pages.roles.gathering import HeadEvidence, from_sentences, from_trace
 from ui.pages.roles.head_examples import draw_examples
@@ -14,6 +14,7 @@ from ui.pages.roles.options import RolesOptions
 from ui.pages.roles.relations import Relations, head_relations
 from ui.pages.roles.similarity import draw_similarity
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import ViewOptions
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help

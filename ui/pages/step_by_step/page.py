@@ -6,7 +6,7 @@ from attention.record import Record
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of, pick_part
+from ui.input.view_options import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.multi_head import multi_head
@@ -16,6 +16,7 @@ from ui.pages.step_by_step.weight_path import decompose_weight
 from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.notices import show_notice
+from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
@@ -45,7 +46,7 @@ def how_to_read() -> None:
                 "- The steps are those of softmax(q · kᵀ / √d_k) · v, {paper}, equation 1, with what this model does "
                 "besides; they are computed here from the layer's own matrices and compared with what the layer "
                 "gives.\n"
-                "- Tokens here are the model's pieces, special ones included, whatever the sidebar merges or hides. A "
+                "- Tokens here are the model's pieces, special ones included, whatever View options merge or hide. A "
                 "large weight shows where a head reads, not yet what the model does with it ({doubt}).",
                 below=below,
                 above=above,

@@ -13,7 +13,7 @@ from inference.hub_cards import ModelCard
 from probing.labelled.labeled_texts import LabeledDataset, uses_spaces
 from training.jobs.job import CHARACTERS, FinetuneSettings, default_settings
 from ui.input.controls import bound_widget
-from ui.input.sidebar import pick_model
+from ui.input.model_chip import pick_model
 from ui.pages.teach.data import TaskData
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice

@@ -5,11 +5,11 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of, remember_kind
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notes, show_notice
+from ui.run.page_model import kind_of, remember_kind
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params
 from ui.state.session import FRESH, get_view_state, set_view_state

@@ -103,9 +103,9 @@ def page(choice: ViewState, who: PageModel) -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    compose(chosen, "encoder-decoder")
     get_params(TranslateOptions)  # reports invalid parameters before the model runs
     answerer = pick_page_model(WRITES, chosen, TranslateOptions)
+    compose(chosen, "encoder-decoder", answerer)
     try:
         page(chosen, answerer)
     except UserError as refusal:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from i18n import _, translate
-from ui.input.sidebar import HELP, NAMES
+from ui.input.view_options import HELP, NAMES
 from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import SIDES, TranslateOptions
 from ui.pages.translate.translation import Translation

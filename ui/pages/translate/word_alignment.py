@@ -47,7 +47,7 @@ class AlignmentOptions:
 
 
 def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
-    """Return the view options chosen in the sidebar and below the matrix."""
+    """Return the view options of the popover and below the matrix."""
     return AlignmentOptions(
         choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
     )
@@ -58,7 +58,7 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
     found = get_alignment_options(choice, options).alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
-            _("All tokens here are special tokens, and these are hidden; show them in the sidebar."), role="status"
+            _("All tokens here are special tokens, and these are hidden; show them in View options."), role="status"
         )
         return
     show_notice(summary(translation, found, head, at), "status")

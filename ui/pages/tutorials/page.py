@@ -34,7 +34,7 @@ def how_to_read() -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    compose(chosen, "encoder")  # a theme may read two texts, regardless of the chosen model
+    compose(chosen, "encoder", chip=False)  # a theme may read two texts, regardless of the chosen model
     options = get_params(TutorialsOptions)
     show_notes()
     bound_widget(TutorialsOptions, "theme", st.segmented_control, required=True)

@@ -20,11 +20,11 @@ from i18n.lists import format_comma_list
 from inference import UserError
 from inference.tasks.hidden_states import HiddenStates, States
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.vectors.levels import level_names
 from ui.pages.vectors.options import VectorsOptions
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.state.view_state import ViewState

@@ -7,12 +7,12 @@ from i18n import _
 from inference import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.input.sidebar import kind_of
 from ui.pages.vectors.contexts import contexts
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.sentences import sentences
 from ui.pages.vectors.words import draw_words
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params
@@ -45,7 +45,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     if choice.opened:
         show_notice(
             _(
-                "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text "
+                "A saved trace holds no vectors between the layers; close the file in View options to read its text "
                 "anew."
             ),
             role="status",

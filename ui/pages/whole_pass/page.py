@@ -7,7 +7,6 @@ from i18n import _
 from inference import UserError
 from inference.tasks.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.pages.whole_pass import ending, numbers
 from ui.pages.whole_pass.change import change, preset
 from ui.pages.whole_pass.descriptions import agreement, differences, ids, this_stage
@@ -17,6 +16,7 @@ from ui.pages.whole_pass.options import WholePassOptions
 from ui.pages.whole_pass.picture import draw_layer, draw_stack, parts_of, stages_of_layer
 from ui.pages.whole_pass.steps import draw_stage_steps, head_and_zoom
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params

@@ -10,12 +10,12 @@ from i18n import _
 from inference import UserError
 from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
-from ui.input.sidebar import kind_of
 from ui.pages.why_attention.numbers import controls, figures, summary, table
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import draw_recorded
 from ui.pages.why_attention.train_one import train_one
 from ui.run.notices import show_error, show_notice
+from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.task_heads import TAG
+from inference.task_heads import CLASSIFY, TAG, WHAT
 from inference.tasks.edit_effects import Effect
 from inference.tasks.labels import CHOICE, EACH
 from tests.support.asking import allowed, asked, notes, says
@@ -45,4 +45,4 @@ def test_another_model_answers_where_the_chosen_one_cannot(tmp_path: Path) -> No
     save(tmp_path / "text")
     with allowed(tmp_path):
         page = asked("cause", text=TEXT, watch="label")
-        assert "no head that tells the class of a text; on this page text answers" in " ".join(notes(page))
+        assert WHAT[CLASSIFY] in " ".join(notes(page))

@@ -196,5 +196,5 @@ def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
 
 def test_a_model_of_another_kind_lets_one_that_writes_answer(writers: Writers) -> None:
     page = writers.opened(model=BARE, speaker=writers.model("llama"))
-    says(page, f"{WHAT[CAUSAL]}; on this page llama answers.")
+    says(page, WHAT[CAUSAL])
     says(page, f"“{writers.step(name='llama').candidates[0].piece}” comes first")

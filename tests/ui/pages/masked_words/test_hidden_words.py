@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from inference.catalogue.listing import ModelCard
 from ui.run import fine_tuning
 from viz.components.composer import composer
 
-CARDS = tuple(SimpleNamespace(id=kind, kind=kind) for kind in ("encoder", "decoder", "encoder-decoder"))
+CARDS = [ModelCard(kind, kind, kind, "", "", None, "") for kind in ("encoder", "decoder", "encoder-decoder")]
 
 
 def masked_words() -> None:

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.tokens import bits, pseudo_perplexity
 from inference import LocalBackend
+from inference.task_heads import MASKED, WHAT
 from inference.tasks.attribution import Gradients, OcclusionRequest
 from inference.tasks.predictions import Corruption, Lens, MaskedWords, SurprisalRequest
 from tests.support.asking import allowed, asked, notes, press, says
@@ -64,12 +65,12 @@ def typed(page: AppTest, **texts: str) -> None:
 def test_a_model_without_the_head_lets_another_one_answer_and_says_so(backend: LocalBackend) -> None:
     page = asked("masked_words", model=BARE)
     first = next(card for card in backend.models() if card.downloaded and "masked" in card.heads)
-    says(page, f"{BARE} has no head that guesses masked words; on this page {first.title} answers.")
+    says(page, f"{WHAT[MASKED]}, so this page uses {first.title}.")
     text = "The animal didn't cross the street because it was too tired."
     found = backend.predict(MaskedWords(model=first.id, text=text, hidden=((0, 43, 45),)))
     says(page, f"puts “{found.blanks[0].guesses[0].piece}” first")
     assert page.get("plotly_chart")
-    press(page, "Use it on every page")
+    page.button(key="use_answerer").click().run()
     assert not any("has no head" in note for note in notes(page))
 
 

@@ -55,7 +55,7 @@ def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_page
     page = opened(translator, model=BARE)
     first = next(card for card in translator.backend.models() if card.downloaded and "writes" in card.heads)
     said = told(page, "has no head that writes one text from another")
-    assert f"on this page {first.title} answers. {BARE} fits every page but Masked words, " in said
+    assert first.title in said
     assert page.get_by_key(MATRIX).type == "plotly_chart"
 
 

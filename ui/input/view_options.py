@@ -1,24 +1,18 @@
-"""The sidebar: language, model, part of the model, view options and saved traces."""
+"""Controls of the display: language, part of the model, view options and saved traces."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import streamlit as st
 from babel import Locale
 
 from attention.trace import Trace
 from i18n import _, active_language, available_languages, error_message, gettext_lazy, translate
-from inference.catalogue.listing import ModelCard
-from inference.files import sources
 from inference.text.words import is_chinese
-from ui.run import fine_tuning
-from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store
 from ui.show.views import link_to_view
 from ui.state.opened_picture import open_picture, opened_picture
-from ui.state.session import FRESH, NEW_MODEL, UNSELECTED, change_language, get_view_state, set_view_state
+from ui.state.session import NEW_MODEL, UNSELECTED, change_language, set_view_state
 from ui.state.view_state import ViewState
 
 LANGUAGES_KEY = "picked_language"
@@ -46,94 +40,6 @@ def own_name(code: str) -> str:
     ('English', '中文')
     """
     return str(Locale.parse(code).get_display_name())
-
-
-MODEL = gettext_lazy("Model")
-KINDS = "kinds_seen"  # Session key of the kinds of models loaded in this session.
-
-
-def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """Draw the select box of a model and its revision, with ``model`` and ``revision`` selected.
-
-    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a unique
-    prefix for the widget keys of this picker.
-    """
-    cards = {card.id: card for card in fine_tuning.cards(model)}
-    names = list(cards) if model in cards else [*cards, model]
-    box, field = f"{slot}_model", f"{slot}_revision"
-
-    def on_pick() -> None:
-        name = (st.session_state[box] or "").strip()
-        if name and name != model:
-            keep(name, "")
-
-    reachable = hub_in_reach()
-    st.session_state[box] = model
-    st.selectbox(
-        translate(label),
-        names,
-        key=box,
-        format_func=lambda name: label_of(cards, name, reachable),
-        accept_new_options=True,
-        on_change=on_pick,
-        help=_(
-            "Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
-            "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only."
-        ),
-    )
-    card = cards.get(model)
-    if card is not None:
-        # A local model's summary quotes its files; a notice escapes them.
-        show_notice(card.summary, role="status")
-    if not sources.is_taught(model) and (card is None or not (card.embedded or card.local)):
-        st.session_state[field] = revision
-        st.text_input(
-            _("Revision"),
-            key=field,
-            placeholder="main",
-            on_change=lambda: keep(model, st.session_state[field].strip()),
-            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
-        )
-
-
-def kind_of(choice: ViewState) -> str:
-    """Return the kind of the chosen model; "encoder" if it is unknown before the model is loaded."""
-    card = next((card for card in fine_tuning.cards(choice.model) if card.id == choice.model), None)
-    return known_kind(choice.model, card) or "encoder"
-
-
-def known_kind(model: str, card: ModelCard | None) -> str | None:
-    """Return the kind of a model from this session, else from its card; None if both are missing."""
-    seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
-    return seen.get(model, card.kind if card is not None else None)
-
-
-def remember_kind(model: str, kind: str) -> None:
-    """Store a model's kind, and rerun the page if its text box was drawn for another kind."""
-    seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
-    before = kind_of(get_view_state())
-    seen[model] = kind
-    if model == get_view_state().model and before != kind:
-        st.rerun()
-
-
-def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
-    """Return a model's label in the list, with its download size or a note that it is unavailable.
-
-    >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
-    >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)
-    ('B · 40 MB to fetch', 'B · not here, no network', 'my/own')
-    """
-    card = cards.get(name)
-    if card is None:
-        return name
-    if card.downloaded:
-        return translate(card.title)
-    if not reachable:
-        return _("{title} · not here, no network", title=card.title)
-    if card.size_bytes is None:
-        return translate(card.title)
-    return _("{title} · {megabytes:,.0f} MB to fetch", title=card.title, megabytes=card.size_bytes / 1e6)
 
 
 PARTS_KEY = "pick_part"
@@ -203,9 +109,15 @@ RENORMALISED = gettext_lazy("Special tokens are hidden; each row is scaled to su
 NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the model's own, so rows sum to less than one.")
 
 
-def sidebar(choice: ViewState) -> None:
-    """Draw the model selection, the view options and the saved traces."""
-    pick_model("pick", choice.model, choice.revision, _read_by)
+def draw_view_options(choice: ViewState) -> None:
+    """Draw the popover of the view options and the saved traces."""
+    with st.popover(_("View options"), help=_("Whole words, special tokens and saved traces.")):
+        _draw_switches(choice)
+        _draw_saved_traces(choice)
+
+
+def _draw_switches(choice: ViewState) -> None:
+    """Draw the switches for words, special tokens and renormalised rows."""
     _switch(_("Whole words"), "words", choice.words, WORDS)
     if choice.words and is_chinese(choice.text + choice.pair + choice.target):
         _switch(_("Chinese words"), "jieba", choice.jieba, CHINESE)
@@ -215,28 +127,24 @@ def sidebar(choice: ViewState) -> None:
         st.caption(_("Words: attention to a word is the sum over its pieces, from it the mean over them."))
     if not choice.special:
         st.caption(translate(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
-    with st.expander(_("Saved traces")):
-        st.file_uploader(
-            _("Open a saved trace"),
-            type="safetensors",
-            key=UPLOAD,
-            on_change=_open,
-            help=_(
-                "A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere."
-            ),
-        )
-        for problem in st.session_state.pop(PROBLEM, []):
-            show_notice(problem)
-        if opened_picture() is not None:
-            show_notice(_("The file is of a picture."), role="status")
-            link_to_view("pictures", _("Look at it on the page Pictures"), icon=":material/image:")
-        if choice.opened:
-            st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 
 
-def _read_by(model: str, revision: str) -> None:
-    """Set the model and revision, and clear the selection that depends on them."""
-    set_view_state(**(FRESH if model == get_view_state().model else NEW_MODEL), model=model, revision=revision)
+def _draw_saved_traces(choice: ViewState) -> None:
+    """Draw the upload of a saved trace, and the button that closes it."""
+    st.file_uploader(
+        _("Open a saved trace"),
+        type="safetensors",
+        key=UPLOAD,
+        on_change=_open,
+        help=_("A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere."),
+    )
+    for problem in st.session_state.pop(PROBLEM, []):
+        show_notice(problem)
+    if opened_picture() is not None:
+        show_notice(_("The file is of a picture."), role="status")
+        link_to_view("pictures", _("Look at it on the page Pictures"), icon=":material/image:")
+    if choice.opened:
+        st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 
 
 def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:

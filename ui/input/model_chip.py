@@ -1,0 +1,127 @@
+"""The model's chip next to the sentence: a popover with the selected model and the model that answers on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from i18n import _, gettext_lazy, translate
+from inference.catalogue.listing import ModelCard
+from inference.files import sources
+from ui.input.controls import bound_widget
+from ui.run import fine_tuning
+from ui.run.network import hub_in_reach
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.state.session import change_model
+from ui.state.view_state import ViewState
+
+CHIP = "model_chip"  # Key of the chip's container.
+
+
+def draw_model_chip(choice: ViewState, answering: PageModel | None = None) -> None:
+    """Draw the chip with the name of the model that answers; its popover selects a model for all pages.
+
+    ``answering`` is the model of the page if the page needs a task head or a kind of model.
+    """
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    name = cards[choice.model].title if choice.model in cards else choice.model
+    if answering is not None and answering.instead:
+        name = answering.title
+    with (
+        st.container(key=CHIP, width="content"),
+        st.popover(_("Model: {name}", name=translate(name)), help=_("Choose the model, here and on other pages.")),
+    ):
+        pick_model("pick", choice.model, choice.revision, change_model)
+        if answering is not None and answering.instead:
+            _draw_substitute(choice, answering)
+
+
+def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
+    """Draw the reason for a substitute of the selected model, the other substitutes, and the button that selects it."""
+    show_notice(answering.reason, role="status")
+    there = {card.id: card for card in answering.substitutes}
+    if len(there) > 1 and answering.options is not None:
+        bound_widget(
+            answering.options,
+            "answering_model",
+            st.selectbox,
+            options=list(there),
+            shown=answering.model,
+            format_func=lambda name: there[name].title,
+        )
+    st.button(
+        _("Use on every page"),
+        key="use_answerer",
+        on_click=change_model,
+        args=(answering.model,),
+        kwargs={"target": choice.target},
+        help=_("Selects the model that answers here."),
+    )
+
+
+MODEL = gettext_lazy("Model")
+
+
+def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
+    """Draw the select box of a model and its revision, with ``model`` and ``revision`` selected.
+
+    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a unique
+    prefix for the widget keys of this picker.
+    """
+    cards = {card.id: card for card in fine_tuning.cards(model)}
+    names = list(cards) if model in cards else [*cards, model]
+    box, field = f"{slot}_model", f"{slot}_revision"
+
+    def on_pick() -> None:
+        name = (st.session_state[box] or "").strip()
+        if name and name != model:
+            keep(name, "")
+
+    reachable = hub_in_reach()
+    st.session_state[box] = model
+    st.selectbox(
+        translate(label),
+        names,
+        key=box,
+        format_func=lambda name: label_of(cards, name, reachable),
+        accept_new_options=True,
+        on_change=on_pick,
+        help=_(
+            "Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
+            "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only."
+        ),
+    )
+    card = cards.get(model)
+    if card is not None:
+        # A local model's summary quotes its files; a notice escapes them.
+        show_notice(card.summary, role="status")
+    if not sources.is_taught(model) and (card is None or not (card.embedded or card.local)):
+        st.session_state[field] = revision
+        st.text_input(
+            _("Revision"),
+            key=field,
+            placeholder="main",
+            on_change=lambda: keep(model, st.session_state[field].strip()),
+            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
+        )
+
+
+def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
+    """Return a model's label in the list, with its download size or a note that it is unavailable.
+
+    >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
+    >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)
+    ('B · 40 MB to fetch', 'B · not here, no network', 'my/own')
+    """
+    card = cards.get(name)
+    if card is None:
+        return name
+    if card.downloaded:
+        return translate(card.title)
+    if not reachable:
+        return _("{title} · not here, no network", title=card.title)
+    if card.size_bytes is None:
+        return translate(card.title)
+    return _("{title} · {megabytes:,.0f} MB to fetch", title=card.title, megabytes=card.size_bytes / 1e6)
