@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.edits import Edit, EditSet, pack
+from attention.edits import Ablate, Edit, EditSet, Uniform, pack
 from i18n import _, gettext_lazy, translate
 from ui.ablation.edits import NOTHING, Head, count_edits, describe_edit, edits_of
 from ui.run.notices import show_notice
@@ -50,17 +50,17 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
     kind: type[Any],
     edits: EditSet,
     *,
-    offered: Sequence[Edit] = (),
+    offered: Sequence[Ablate] = (),
     describe: Callable[[Edit], str] = describe_edit,
     shortcuts: Sequence[Shortcut] = (),
     form: str = "",
 ) -> None:
     """Draw the number and names of the edited heads, a list of the edits, a text field and a button that clears all.
 
-    ``kind`` is the class of the page's options, ``offered`` the edits that the list offers in addition to ``edits``,
-    and ``form`` a description of the text field's codes.
+    ``kind`` is the class of the page's options, ``offered`` the heads that the list offers, zeroed or
+    with even attention, and ``form`` a description of the text field's codes.
     """
-    listed, typed = widget_key(kind, "removed"), widget_key(kind, "typed")
+    listed, typed = widget_key(kind, "edits"), widget_key(kind, "codes")
     st.caption(count_edits(edits))
     with st.container(horizontal=True):
         draw_clear_button(kind, edits, "panel")
@@ -68,9 +68,10 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
             st.button(label, on_click=keep_edits, args=(kind, after), help=about)
     left, right = st.columns(2)
     st.session_state[listed] = list(edits)
+    even = [Uniform(head.layer, head.head, head.part) for head in offered]
     left.multiselect(
         translate(LISTED),
-        list(dict.fromkeys((*edits, *offered))),
+        list(dict.fromkeys((*edits, *offered, *even))),
         key=listed,
         format_func=describe,
         on_change=lambda: keep_edits(kind, tuple(st.session_state[listed])),

@@ -79,6 +79,7 @@ class TeachOptions(PaginationOptions):
     word: int | None = None  # The first token of the word with the explained tag.
     moved: int | None = None  # The head with the compared maps: layer × heads + head.
     needed: int | None = None  # The head in links from the ablation map: layer × heads + head.
+    edits: str = ""  # Packed edits of the model that reads the typed sentence.
     # The rows of the compared maps.
     rows: str = option(
         "all",

@@ -12,9 +12,11 @@ import streamlit as st
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from attention.trace import Trace
+from attention.view import View
 from i18n import _, gettext_lazy
 from inference.tasks.edit_effects import LabelEffects
-from ui.ablation.edits import Head, places_of
+from ui.ablation.controls import chosen_edits, draw_panel
+from ui.ablation.edits import Head, describe_edits, places_of
 from ui.ablation.effects import as_head_map, heads_csv, measure_changes
 from ui.attribution.views import ExplainedLabel, label_provenance
 from ui.pages.teach.options import TeachOptions
@@ -86,6 +88,36 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
          "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)
+    _draw_edits(asked, trace, places)
+
+
+def _draw_edits(asked: ExplainedLabel, trace: Trace, places: Sequence[Head]) -> None:
+    """Draw the panel of edits, and the label's logit before and after them. Raise UserError if an edit does not fit."""
+    edits = chosen_edits(get_params(TeachOptions), None)
+    draw_panel(TeachOptions, edits, offered=[Ablate(*place) for place in places])
+    if not edits:
+        return
+    before, after = _logits(asked, [(), edits])
+    show_notice(
+        _(
+            "With {edits}, {what} is {after}; before, {before}.",
+            edits=describe_edits(edits, View(trace, words=True)),
+            what=asked.what,
+            after=format_small(float(after)),
+            before=format_small(float(before)),
+        ),
+        role="status",
+    )
+
+
+def _question(asked: ExplainedLabel) -> LabelEffects:
+    return LabelEffects(asked.request.model, text=asked.request.text, at=asked.at)
+
+
+def _logits(asked: ExplainedLabel, sets: Sequence[EditSet]) -> FloatArray:
+    """Return the label's logit under each edit set, shape (set,)."""
+    logits: FloatArray = get_backend().predict(replace(_question(asked), edits=tuple(sets))).values[:, asked.label]
+    return logits
 
 
 def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> FloatArray:
@@ -93,14 +125,14 @@ def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> Floa
 
     The array is shorter if the reader stopped the computation.
     """
-    question = LabelEffects(asked.request.model, text=asked.request.text, at=asked.at)
-
-    def logits(sets: Sequence[EditSet]) -> FloatArray:
-        told: FloatArray = get_backend().predict(replace(question, edits=tuple(sets))).values[:, asked.label]
-        return told
-
     sets = [(Ablate(*place),) for place in places]
-    return measure_changes(f"{question.key}:{asked.label}", sets, tokens, _("Removing every head in turn"), logits)
+    return measure_changes(
+        f"{_question(asked).key}:{asked.label}",
+        sets,
+        tokens,
+        _("Removing every head in turn"),
+        partial(_logits, asked),
+    )
 
 
 def _verdict(asked: ExplainedLabel, places: Sequence[Head], found: FloatArray) -> None:

@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from attention.edits import Ablate
 from inference.files import sources
 from inference.task_heads import CLASSIFY, TAG
 from probing.labelled.labeled_texts import Kind
-from tests.support.asking import asked, notes, says, stands
+from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
 from tests.support.tinylabels import save
 from training.jobs import job as jobs
+from ui.ablation.controls import CLEAR
+from ui.ablation.edits import count_edits
 from ui.pages.teach.own_sentence import LONGEST, first_row
 
 HOSTILE = "<script>alert(1)</script>"
@@ -45,6 +48,11 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
         says(page, f"the logit of “{HOSTILE}”")
         says(page, "heads have")
         stands(page)
+        page = asked("teach", job=job, show="try", label=1, edits="a0-1")
+        assert count_edits((Ablate(0, 1),)) in [caption.value for caption in page.caption]
+        says(page, "With head 0-1")
+        press(page, CLEAR)
+        assert page.query_params["edits"] in ("-", ["-"])
         text = "it was" if kind == "tag" else "it"
         page = asked("teach", job=job, show="try", sentence=text, word=2, needed=4, label=99)
         says(page, "model says")
