@@ -133,7 +133,8 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
         assert min(abs(menu["y"] - field["y"] - field["height"]), abs(field["y"] - menu["y"] - menu["height"])) < 12
         page.keyboard.press("Escape")
         option.wait_for(state="detached")
-        page.get_by_test_id("stMain").get_by_role("heading").first.click()
+        # The bar lies above the other end of the title.
+        page.get_by_test_id("stMain").get_by_role("heading").first.click(position={"x": 4, "y": 4})
         page.keyboard.press("p")
     assert sizes[1] == pytest.approx(1.6 * sizes[0], rel=0.03)
 
