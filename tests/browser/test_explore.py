@@ -19,6 +19,7 @@ from probing.reference_priors import stored_priors
 from tests.support.atrest import click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import matched, open_options, open_page, painted, read, text_box
+from ui.state.view_state import DEFAULT_MODEL
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -55,7 +56,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
     """A click that was undone by the back button works a second time."""
     open_page(page, app_url)
     shown = painted(page)
-    trace = backend.trace(TraceRequest(text=FAMOUS))
+    trace = backend.trace(TraceRequest(DEFAULT_MODEL, FAMOUS))
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
     links = trace.rows(it)[:, :, animal]
     layer, head = np.unravel_index(links.argmax(), links.shape)
@@ -96,7 +97,7 @@ def test_a_trace_that_the_server_forgot_is_read_again_and_then_a_sentence_of_one
             route.fulfill(status=410, body="gone")
 
     page.route("**/grid?*", forget_once)
-    open_page(page, app_url)
+    open_page(page, app_url, text=FAMOUS)
     first = painted(page)
     assert forgotten
     text = "My dog chased your cat until it was exhausted."
@@ -136,7 +137,7 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
 ) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
-    open_page(page, app_url)
+    open_page(page, app_url, text=FAMOUS)
     painted(page, focus=it)
     page.get_by_role("button", name="is looked at by").click()
     painted(page, layer=3, head=1, focus=it)
@@ -192,7 +193,7 @@ def test_hidden_special_tokens_leave_the_picture_and_the_scale_can_end_at_one(pa
 
 
 def test_an_edited_text_keeps_the_head_and_the_words(page: Page, app_url: str, backend: LocalBackend) -> None:
-    open_page(page, app_url)
+    open_page(page, app_url, text=FAMOUS)
     painted(page, layer=3, head=1)
     wide = FAMOUS.replace("tired", "wide")
     read(page, wide)
@@ -283,7 +284,7 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     trace = parse(saved.read_bytes())
     expected = backend.trace(TraceRequest(text="A lecture prepared at home."))
     np.testing.assert_allclose(trace.weights(2, 3), expected.weights(2, 3), atol=1e-6)
-    open_page(page, app_url)
+    open_page(page, app_url, text=FAMOUS)
     painted(page)
     open_options(page)
     wrong = tmp_path / "wrong.safetensors"

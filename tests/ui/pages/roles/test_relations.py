@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from probing.results import RelationRow
+from tests.support.asking import asked, notes
 from ui.pages.roles.relations import Relations, summary
 
 
@@ -23,3 +26,11 @@ def test_a_head_is_named_if_it_finds_more_and_not_if_less() -> None:
     assert re.findall(r"\d+", said)[:4] == ["1", "72", "1", "0"]
     assert "1-0 coref" in said
     assert "2-0" not in said
+
+
+@pytest.mark.slow
+def test_roles_and_scores_name_the_same_pronoun_head() -> None:
+    roles, scores = asked("roles"), asked("measure", data="pronouns")
+    said = " ".join(notes(roles))
+    head, found, links = re.findall(r"(\d+-\d+): ([\d.]+) % of ([\d,]+) held-out", said)[0]
+    assert any(f"{head} " in note and f"{found} %" in note and f"of {links} " in note for note in notes(scores))
