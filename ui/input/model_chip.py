@@ -88,10 +88,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
         format_func=lambda name: label_of(cards, name, reachable),
         accept_new_options=True,
         on_change=on_pick,
-        help=_(
-            "Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
-            "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only."
-        ),
+        help=_("Choose a model, or type a Hugging Face id or an allowed folder; safetensors or GGUF only."),
     )
     card = cards.get(model)
     if card is not None:
@@ -104,7 +101,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
             key=field,
             placeholder="main",
             on_change=lambda: keep(model, st.session_state[field].strip()),
-            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
+            help=_("A branch, a tag or a commit; empty means main."),
         )
 
 

@@ -48,10 +48,7 @@ NAMES: dict[str, str] = {
     "decoder": gettext_lazy("Decoder: target looks back at target"),
     "cross": gettext_lazy("Cross: target looks at source"),
 }
-HELP = gettext_lazy(
-    "A translation model reads the source with its encoder and writes the target with its decoder, which looks back at"
-    " what it has written and across at the source."
-)
+HELP = gettext_lazy("The encoder reads the source; the decoder attends to its own output and to the source.")
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
@@ -91,20 +88,11 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
 UPLOAD, PROBLEM = "opened_file", "open_problem"
 
 WORDS = gettext_lazy(
-    "Pieces of a word are merged: attention to a word is the sum over its pieces, "
-    "attention from it the mean over them (arXiv:1906.04341)."
+    "Merges the tokens of a word: sums attention to it, averages attention from it (arXiv:1906.04341)."
 )
-CHINESE = gettext_lazy(
-    "A Chinese word is what jieba’s dictionary calls one, however many characters it has. Off: what the model’s "
-    "tokenizer keeps together, often each character."
-)
-SPECIAL = gettext_lazy(
-    "Show the tokens that the tokenizer adds, such as [CLS] and [SEP]. Much attention often rests on them."
-)
-RENORMALISE = gettext_lazy(
-    "On: with special tokens hidden, each row is scaled to sum to one again, so weights compare among the words. "
-    "Off: weights stay the model's own, and a row sums to what was not given to the hidden tokens."
-)
+CHINESE = gettext_lazy("Groups Chinese characters into the words of jieba's dictionary.")
+SPECIAL = gettext_lazy("Shows tokens that the tokenizer adds, such as [CLS] and [SEP].")
+RENORMALISE = gettext_lazy("Rescales each row to sum to one without the hidden special tokens.")
 RENORMALISED = gettext_lazy("Special tokens are hidden; each row is scaled to sum to one over what is left.")
 NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the model's own, so rows sum to less than one.")
 
@@ -136,13 +124,13 @@ def _draw_saved_traces(choice: ViewState) -> None:
         type="safetensors",
         key=UPLOAD,
         on_change=_open,
-        help=_("A file saved here with “Save the trace”: a text as a model read it, to be looked at again anywhere."),
+        help=_("A file that “Save the trace” wrote."),
     )
     for problem in st.session_state.pop(PROBLEM, []):
         show_notice(problem)
     if opened_picture() is not None:
         show_notice(_("The file is of a picture."), role="status")
-        link_to_view("pictures", _("Look at it on the page Pictures"), icon=":material/image:")
+        link_to_view("pictures", _("Open in Image attention"), icon=":material/image:")
     if choice.opened:
         st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 

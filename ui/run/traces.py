@@ -114,7 +114,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
             _("The file that this link shows is no longer in memory; open it again in View options."), role="status"
         )
     elif trace.picture is not None:
-        show_notice(_("This file is of a picture, which the page Pictures shows; here texts are read."), role="status")
+        show_notice(_("This file is of a picture. Open it in Image attention."), role="status")
         return None
     return None if trace is None else _readable_file(trace)
 

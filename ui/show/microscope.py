@@ -123,10 +123,10 @@ def explore_link(there: ViewState, what: str = BOTH) -> None:
     if fits(there):
         link_to_view(
             "explore",
-            _("Open in Explore"),
+            _("Open in Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
-            help=_("{what} on the Explore page", what=what),
+            help=_("{what} in Attention heads", what=what),
         )
 
 

@@ -215,14 +215,12 @@ def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewSt
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
 GIVES = gettext_lazy(
-    "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
-    " weight that the outlined word gives to each word that competes, as the score reads it (from 0, no shade, to 1);"
-    " words without a number do not compete."
+    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: its attention to each candidate, "
+    "from 0 to 1."
 )
 GETS = gettext_lazy(
-    "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
-    " weight that the outlined word gets from each word that competes, as the score reads it (from 0, no shade, to 1);"
-    " words without a number do not compete."
+    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: attention from each candidate, "
+    "from 0 to 1."
 )
 
 
@@ -249,7 +247,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     _draw_links(score, shown, choice, widget_key(kind, "links"))
     st.caption(translate(GIVES if score.place[0] == 0 else GETS))
     file = f"headlight-{score.name()}-links.csv"
-    about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
+    about = _("All {links:,} links of this list", links=len(kept))
     download_button(
         _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
     )

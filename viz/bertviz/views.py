@@ -270,9 +270,8 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
     if tokens <= most:
         return None
     return gettext_lazy(
-        "{view} draws every weight as an element of the page, which takes seconds beyond {most} tokens on this model "
-        "({layers} layers of {heads} heads), and this text has {tokens}. Shorten the text, or stay with the Explore "
-        "page, which draws what the screen can show.",
+        "{view} takes seconds beyond {most} tokens on this model ({layers} layers of {heads} heads); this text "
+        "has {tokens}. Shorten it, or use All heads.",
         view=CALLED[kind],
         most=most,
         layers=view.layers,

@@ -27,19 +27,19 @@ ORDERS = 5
 MOST_STEPS = 72
 LINE = {
     "least": gettext_lazy(
-        "Line with dots: at each step the head whose removal changes the answer the least. Dashed: the mean of {orders}"
-        " random orders (seed {seed}), with their span. Hover names the head."
+        "Dots: at each step the head that changes the answer least. Dashed: mean and range of {orders} random "
+        "orders (seed {seed})."
     ),
     "most": gettext_lazy(
-        "Line with dots: at each step the head whose removal changes the answer the most. Dashed: the mean of {orders}"
-        " random orders (seed {seed}), with their span. Hover names the head."
+        "Dots: at each step the head that changes the answer most. Dashed: mean and range of {orders} random "
+        "orders (seed {seed})."
     ),
 }
 
 
 def curve(case: AblationExperiment) -> None:
     """Draw the controls, and the curve once the reader has requested it."""
-    st.subheader(_("And when more and more heads go?"))
+    st.subheader(_("Ablating more and more heads"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -49,7 +49,7 @@ def curve(case: AblationExperiment) -> None:
         right.button(
             _("Draw the curve"),
             on_click=lambda: set_params(CauseOptions, curve=True),
-            help=_("Begin; it can be stopped, and goes on where it was"),
+            help=_("Starts the computation; it can be stopped and resumed."),
         )
         return
     order, numbers = _greedy_order(case, steps)
@@ -109,7 +109,7 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
         _("Save the table"),
         csv_table(["heads removed", "last removed", case.watch.unit, *columns], table),
         "headlight-removal-curve.csv",
-        _("Both curves as CSV, all digits"),
+        _("Both curves as CSV"),
         key="cause_save_curve",
         provenance=page_provenance(),
     )

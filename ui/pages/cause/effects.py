@@ -70,24 +70,22 @@ def one_at_a_time(case: AblationExperiment) -> None:
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme())
     draw_chart(figure, ALL, on_click=partial(_on_click, case))
     scale = (
-        _("More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left.")
+        _("Colour: change of the sentence vector (1 − cosine), from 0 to 1.")
         if vector
         else _(
-            "Measured in log-odds of “{first}” against “{second}”: a change of 0.7 makes one of them about twice as "
-            "likely beside the other.",
+            "Colour: change of the log-odds of “{first}” against “{second}”; 0.7 doubles the odds.",
             first=case.watch.names[0],
             second=case.watch.names[1],
         )
     )
     st.caption(
         _(
-            "Each cell is one head, removed while all others stay. {scale} Frame: the selected head; cross: removed; "
-            "ring: made even. A click does what is chosen above.",
+            "Each cell is a head, ablated alone. {scale} Frame: selected; cross: ablated; ring: averaged.",
             scale=scale,
         )
     )
     rows = heads_csv(places, found, case.watch.effect)
-    about = _("Every head's effect as CSV, all digits")
+    about = _("Every head's effect as CSV")
     download_button(
         _("Save the table"),
         rows,
@@ -171,9 +169,9 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
         figure.update_xaxes(range=[0, end])
         draw_chart(figure, f"cause_bars_{at}", place=column)
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
-    st.caption(_("Probabilities of the likeliest answers; the two that are watched stand out."))
+    st.caption(_("Probabilities of the most likely answers; the two compared are highlighted."))
     both = csv_table(["when", "answer", "probability"], rows)
-    about = _("These numbers as CSV, all digits")
+    about = _("These numbers as CSV")
     download_button(
         _("Save the table"),
         both,
@@ -209,8 +207,7 @@ def chance(case: AblationExperiment) -> None:
     draw_chart(figure, "cause_random")
     st.caption(
         _(
-            "Bars: random sets of the same size (seed {seed}), heads anywhere in the model, hidden words anywhere in "
-            "the text, cuts between the same words in other heads. Line: the chosen set.",
+            "Bars: random edits of the same size (seed {seed}). Line: the chosen edits.",
             seed=SEED,
         )
     )

@@ -54,7 +54,7 @@ def labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> Lab
     said = get_backend().predict((TextLabel if options.watch == "label" else WordTags)(**given))
     if said.probabilities is None or len(said.names) < 2:
         show_notice(
-            _("The model's head gives a number and no probabilities of labels, so no two can be compared here."),
+            _("This model returns a number, not probabilities of labels. Choose another output to watch."),
             "status",
         )
         return None

@@ -64,13 +64,13 @@ def _map(moved: FloatArray, shown: Head) -> None:
     draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]))
     st.caption(
         _(
-            "Each cell is one head: the share of its weights that goes to other words, the mean over words that look. A"
-            " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
+            "Each cell is a head: the share of its attention that moves to other words, mean over queries. Click "
+            "a head to see its rows."
         )
     )
     rows = [(at, one, float(moved[at, one])) for at in range(moved.shape[0]) for one in range(moved.shape[1])]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
-    about = _("Every later head as CSV, all digits")
+    about = _("Every later head as CSV")
     download_button(
         _("Save the table"),
         table,
@@ -126,7 +126,7 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
             for at, (cell, weight) in enumerate(zip(cells, row, strict=True))
         ]
         mount(chips, f"cause_{key}", title=title)
-    st.caption(_("Shade: the weight that the outlined word gives each word in that head; hover shows it."))
+    st.caption(_("Shade: attention of the outlined word in that head."))
 
 
 def _moved_most(views: Sequence[View], shown: Head) -> int:

@@ -31,8 +31,8 @@ class CauseOptions(AnsweringOptions):
 
     watch: str = option(
         "vector",
-        label=gettext_lazy("What to watch"),
-        help=gettext_lazy("The answer of the model that is looked at while something is removed."),
+        label=gettext_lazy("Output"),
+        help=gettext_lazy("The output of the model whose change is measured."),
         choices=WATCHES,
     )
     first: str = ""  # first and second are the compared words or labels; "" is the likeliest
@@ -41,18 +41,15 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("Whose tag is watched; what the model says of each word stands beside it."),
+        help=gettext_lazy("The word whose tag is measured; predictions are shown beside the words."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
     edits: str = option("", of_text=drop_token_edits)
     clicking: str = option(
         "ablate",
-        label=gettext_lazy("What a click does"),
-        help=gettext_lazy(
-            "Heads are clicked on the map. For a look that is cut, click the head, then the word that looks and the "
-            "word that it no longer sees. A hidden word is seen by nothing."
-        ),
+        label=gettext_lazy("Click action"),
+        help=gettext_lazy("Click heads on the map. To mask an edge, click a head, its query word and its key word."),
         choices=CLICKS,
     )
     looks: int | None = option(None, of_text=drop_place)  # query token of the edge to mask, until the key is clicked
@@ -60,21 +57,19 @@ class CauseOptions(AnsweringOptions):
     where: int | None = option(
         None,
         label=gettext_lazy("Hidden in"),
-        help=gettext_lazy("In every layer is as if the word were not there for the others."),
+        help=gettext_lazy("Every layer: as if the word did not exist for the others."),
     )
     later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = option(
         "least",
         label=gettext_lazy("At each step remove the head that changes the answer"),
-        help=gettext_lazy(
-            "At every step each head that is left is tried; the answer is compared with that of the whole model."
-        ),
+        help=gettext_lazy("Each step tries every remaining head and compares with the whole model."),
         choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
     )
     # Number of heads that the curve removes.
     steps: int | None = option(
         None,
         label=gettext_lazy("Heads to remove"),
-        help=gettext_lazy("Each step asks about all heads that are left, so many steps take a while."),
+        help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
     )
     curve: bool = False

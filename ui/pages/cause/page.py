@@ -38,14 +38,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head that looks where we expect may still not matter: another may do the same work. Removing it, "
-                "and looking at what the model then says, is an experiment "
-                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)). To remove a head is to put zeros in its "
-                "slice of what enters W_O.\n"
-                "- Removing anything changes something. So the same number of other heads is removed at random, and "
-                "only what stands out among them says something about *this* head.\n"
-                "- A model without a head is no model that was ever trained so; effects of several heads do not add "
-                "up. One text is one text: another may need other heads."
+                "- Ablating a head sets its part of the input of W_O to zero "
+                "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)).\n"
+                "- Any ablation changes something, so random sets of the same size show how much is usual.\n"
+                "- Effects of several heads do not add up, and another text may need other heads."
             )
         )
 
@@ -58,7 +54,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
     if len(trace.source) > MOST_TOKENS:
         show_notice(
             _(
-                "The text has {tokens} tokens; heads are removed in texts of at most {most}.",
+                "The text has {tokens} tokens; ablation takes at most {most}. Shorten it.",
                 tokens=len(trace.source),
                 most=MOST_TOKENS,
             ),
@@ -94,13 +90,11 @@ def _passed_over(trace: Trace) -> str:
     name = trace.model.name
     if trace.target is not None:
         return _(
-            "{model} reads one text and writes another, so nothing is removed from it here. Pick an encoder or a "
-            "decoder such as BERT.",
+            "{model} is an encoder-decoder. Choose an encoder or a decoder.",
             model=name,
         )
     return _(
-        "{model} computes attention in its own way, so nothing is removed from it here. Pick an encoder or a decoder "
-        "such as BERT.",
+        "{model} computes attention in its own way, so it cannot be ablated. Choose a model such as BERT.",
         model=name,
     )
 

@@ -81,8 +81,8 @@ def _can_patch(traces: list[Trace]) -> bool:
     if not traces[0].has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own way, so nothing is taken from one text into the other. Pick a "
-                "model such as BERT or GPT-2.",
+                "{model} computes attention in its own way, so it cannot be patched. Choose a model such as BERT "
+                "or GPT-2.",
                 model=traces[0].model.name,
             ),
             role="status",
@@ -90,7 +90,7 @@ def _can_patch(traces: list[Trace]) -> bool:
         return False
     longest = max(len(trace.source) for trace in traces)
     if longest > MOST_TOKENS:
-        show_notice(_("A text has {tokens} tokens; what carries a difference is followed in texts of at most {most}.",
+        show_notice(_("A text has {tokens} tokens; patching takes at most {most}. Shorten it.",
               tokens=longest, most=MOST_TOKENS), role="status")  # fmt: skip
         return False
     return True
@@ -123,12 +123,10 @@ def _draw(found: PatchingResult, options: CompareOptions) -> None:
     draw_chart(figure, HEADS, place=right, on_click=_keep_head)
     st.caption(
         _(
-            "Each cell is the first text read again with one thing taken from the reading of the second: on the left "
-            "the vector of a word as it enters a layer (in the last row as it enters every layer), on the right what "
-            "a head hands on for all words. Its number says how far the answer then goes from the first text's, 0, to "
-            "the second text's, 1. Dot and ring: further towards the second text's answer than 95 of 100 random "
-            "changes of the same size in that layer ({words} for each word, {heads} for each head, fixed seed). Words "
-            "stand beside those that take their place; a word without one is left as it is.",
+            "Each cell patches one activation of the second text into the first: left, a word's vector at a "
+            "layer's input; right, a head's output. Value: the share of the way to the second text's answer, 0 "
+            "to 1. Dot and ring: beyond 95 of 100 random changes of the same size ({words} per word, {heads} per "
+            "head, fixed seed).",
             words=draws(len(found.pairs)),
             heads=draws(found.heads.shape[1]),
         )
@@ -218,7 +216,7 @@ def _save(found: PatchingResult) -> None:
         for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
             about[name] = float(followed.numbers(effect)[0, 0])
     download_button(_("Save the table"), csv_table(names, rows), "headlight-carried.csv",
-         _("Every vector and head as CSV, all digits"), key="compare_carried_save", provenance=about)  # fmt: skip
+         _("Every vector and head as CSV"), key="compare_carried_save", provenance=about)  # fmt: skip
 
 
 def _number(value: float) -> float | None:

@@ -32,7 +32,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         on_click=_ask,
         args=(code, question, seen),
         icon=":material/groups:",
-        help=_("Everybody in your class answers it above their page; you see the answers on the page A class"),
+        help=_("Students answer above their page; you see the answers on Class."),
     )
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)

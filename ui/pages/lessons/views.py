@@ -240,11 +240,11 @@ def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
     own = {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
     drawn = view in ("explore", "masked_words", "translate")
     there = choice if drawn else choice_of(pointed)
-    label = _("Open in Explore") if view == "explore" else _("Open this view on its own page")
+    label = _("Open in Attention heads") if view == "explore" else _("Open this view on its own page")
     link_to_view(
         view,
         label,
         icon=":material/arrow_forward:",
         query={**own, **to_query(there)},
-        help=_("The browser's back button, or Lessons in the sidebar, leads back to this step."),
+        help=_("The browser's back button returns to this step."),
     )

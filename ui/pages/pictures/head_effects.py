@@ -72,7 +72,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
             effect=watch.effect,
         )
     )
-    about = _("Every head's effect as CSV, all digits")
+    about = _("Every head's effect as CSV")
     download_button(
         _("Save the table"),
         heads_csv(places, found, watch.effect),

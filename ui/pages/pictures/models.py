@@ -79,7 +79,7 @@ def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
             key="vision_revision",
             placeholder="main",
             on_change=lambda: set_params(PicturesOptions, revision=st.session_state["vision_revision"].strip()),
-            help=_("A branch, a tag or a commit of the model's repository; empty means main."),
+            help=_("A branch, a tag or a commit; empty means main."),
         )
 
 

@@ -85,7 +85,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         )
     )
     download_button(_("Save the table"), heads_csv(places, found, unit),
-         "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
+         "headlight-label-heads.csv", _("Every head's effect as CSV"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)
     _draw_edits(asked, trace, places)

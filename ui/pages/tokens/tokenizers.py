@@ -63,7 +63,7 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
     if options.beside and options.beside not in found and options.beside != choice.model:
         show_notice(
             _(
-                "The link compares with {beside}, which is not on this machine; pick it at the left to fetch it.",
+                "The link compares with {beside}, which is not on this machine. Choose it under Model to fetch it.",
                 beside=options.beside,
             ),
             role="status",

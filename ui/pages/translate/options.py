@@ -95,7 +95,7 @@ class TranslateOptions(AnsweringOptions):
     edits: str = option("", of_text=drop_token_edits)  # "" ablates the chosen cross head, "-" nothing
     clicking: str = option(
         "head",
-        label=gettext_lazy("What a click does"),
+        label=gettext_lazy("Click action"),
         help=gettext_lazy(
             "Heads are clicked on the map below. For a look that is cut, click a word of the translation above, then "
             "the source word that it must no longer see."

@@ -66,8 +66,8 @@ class WholePassOptions:
         "",
         label=gettext_lazy("Or to what it is in this text"),
         help=gettext_lazy(
-            "Another text: each word takes what the word that stands beside it there has, as on the page Side by "
-            "side; empty: the number beside"
+            "A second text: each word takes the value of its counterpart, as in activation patching. Empty: the "
+            "number beside."
         ),
     )
     # The code of a stage includes all code before it.
