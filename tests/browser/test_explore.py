@@ -380,12 +380,14 @@ def test_typing_is_followed_and_is_one_step_of_the_history(page: Page, app_url: 
     address, steps = page.url, page.evaluate("history.length")
     box = text_box(page)
     box.fill("")
+    expect(page.locator(".hl.outdated")).to_be_attached()
     text = "My aunt gave the doctor a book because she trusted him."
     box.press_sequentially(text, delay=30)
     expect(sentence(page)).to_contain_text(re.compile("“she” gives [0-9]+% of its attention"))
     expect(page).to_have_url(re.compile("text=My\\+aunt.*him"))
     assert box.input_value() == text
     expect(box).to_be_focused()
+    expect(page.locator(".hl.outdated")).to_have_count(0)
     assert page.evaluate("history.length") == steps + 1
     page.go_back()
     expect(page).to_have_url(address)

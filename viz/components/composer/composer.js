@@ -34,6 +34,34 @@ const LONGEST_LIVE = 1500; // characters of a text that is read while it is type
 export const isLive = (value, data) =>
   data.live && value.text.trim() !== "" && (value.text + value.pair + value.target).length <= LONGEST_LIVE;
 
+const SLOW = 1500; // ms of an answer after which texts are read only when they are submitted
+const LOST = 10000; // ms after which a request without an answer no longer holds back the next one
+
+/**
+ * Create the clock of the box's requests: one live request at a time, none while answers are slow.
+ * @param {() => number} [now] ms
+ */
+export function createPace(now = () => performance.now()) {
+  /** @type {{text: string, since: number}|null} */
+  let flight = null;
+  let slow = false;
+  return {
+    isSlow: () => slow,
+    /** Return true if a live request has to wait for the answer of another request. */
+    isBusy: () => flight !== null && now() - flight.since < LOST,
+    /** @param {string} text */
+    sent(text) {
+      flight = { text, since: now() };
+    },
+    /** Note the text that the page shows. @param {string} text */
+    shown(text) {
+      if (flight?.text !== text) return;
+      slow = now() - flight.since > SLOW;
+      flight = null;
+    },
+  };
+}
+
 /**
  * Return the fields to overwrite: those that the page has changed, except to a text that this box has sent. The box
  * shows such a text already, or what was typed since.
@@ -133,6 +161,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   box.data = data;
   for (const name of overwritten(before, data, box.sent)) box.fields[name].area.value = data[name];
   if (!box.typing && box.sent.has(data.text)) box.sent.clear();
+  box.pace.shown(data.text);
+  markOutdated(box);
   const offered = JSON.stringify(data.examples);
   if (box.offered !== offered) fillExamples(box.examples, data.examples);
   box.offered = offered;
@@ -150,6 +180,7 @@ function renewed(root, old, tongue) {
     tongue,
     typing: false,
     sent: new Set(),
+    pace: old?.pace ?? createPace(),
   };
   if (old) { for (const name of FIELDS) box.fields[name].area.value = old.fields[name].area.value; }
   return box;
@@ -173,12 +204,26 @@ function texts(box) {
   };
 }
 
+/** Return true if a field that the model takes has another text than the page. */
+function differs({ data, fields }) {
+  const taken = [data.takesPair && "pair", data.takesTarget && "target"].filter(Boolean);
+  return ["text", ...taken].some((name) => fields[name].area.value !== data[name]);
+}
+
+/** Mark the view of an earlier text (viz/components/explore/app.js) while a live box has another. */
+function markOutdated(box) {
+  const detail = box.data.live && differs(box);
+  globalThis.dispatchEvent(new CustomEvent("headlight:outdated", { detail }));
+}
+
 /** Return the functions that submit the box and that follow its typing. */
 function submitting(box) {
   const timers = [0, 0];
   const send = (live) => {
     const value = texts(box);
+    if (live && !differs(box)) return;
     for (const text of Object.values(value)) box.sent.add(text);
+    if (value.text !== box.data.text) box.pace.sent(value.text);
     box.send({ ...value, live });
   };
   const submit = () => {
@@ -188,10 +233,22 @@ function submitting(box) {
   };
   const typed = (event) => {
     timers.forEach(clearTimeout);
-    if (event.isComposing || !isLive(texts(box), box.data)) return;
+    markOutdated(box);
+    if (event.isComposing || box.pace.isSlow() || !isLive(texts(box), box.data)) return;
     box.typing = true;
-    timers[0] = setTimeout(() => send("1"), PAUSE);
-    timers[1] = setTimeout(submit, SETTLED);
+    timers[0] = setTimeout(follow, PAUSE);
+    timers[1] = setTimeout(settle, SETTLED);
+  };
+  /** Read the text once the answer to an earlier text is there. */
+  const follow = () => {
+    if (box.pace.isBusy()) timers[0] = setTimeout(follow, PAUSE);
+    else if (!box.pace.isSlow()) send("1");
+  };
+  /** End the burst of typing, but leave a slow text to the button. */
+  const settle = () => {
+    if (box.pace.isBusy()) timers[1] = setTimeout(settle, PAUSE);
+    else if (!box.pace.isSlow() || !differs(box)) submit();
+    else box.typing = false;
   };
   return { submit, typed };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changed, isLive, overwritten, submits } from "./composer.js";
+import { changed, createPace, isLive, overwritten, submits } from "./composer.js";
 
 const value = (text, pair = "") => ({ text, pair, target: "" });
 
@@ -26,4 +26,27 @@ test("Enter submits, unless it begins a line or ends a composition", () => {
   assert.equal(press({}), true);
   assert.equal(press({ shiftKey: true }), false);
   assert.equal(press({ isComposing: true }), false);
+});
+
+test("one text is on its way at a time, and slow answers end the reading while typing", () => {
+  let now = 0;
+  const pace = createPace(() => now);
+  assert.equal(pace.isBusy(), false);
+  pace.sent("A cat");
+  pace.shown("A");
+  assert.equal(pace.isBusy(), true, "the answer is that to an earlier text");
+  now = 400;
+  pace.shown("A cat");
+  assert.deepEqual([pace.isBusy(), pace.isSlow()], [false, false]);
+  pace.sent("A cat sat");
+  now += 1600;
+  pace.shown("A cat sat");
+  assert.deepEqual([pace.isBusy(), pace.isSlow()], [false, true]);
+  pace.sent("A cat sat.");
+  now += 100;
+  pace.shown("A cat sat.");
+  assert.equal(pace.isSlow(), false, "a quick answer to the button lets the box follow again");
+  pace.sent("lost");
+  now += 10001;
+  assert.equal(pace.isBusy(), false);
 });

@@ -135,6 +135,11 @@ export function createApp(root, makeSource) {
     dress(app.data.signed);
     draw();
   }
+  /** @param {Event} event from the text box, whose text is not the one shown here */
+  function onoutdated(event) {
+    el.classList.toggle("outdated", Boolean(/** @type {CustomEvent} */ (event).detail));
+  }
+  globalThis.addEventListener("headlight:outdated", onoutdated);
   const paper = globalThis.matchMedia?.("print");
   paper?.addEventListener("change", onprint);
   const stop = store.subscribe(redraw);
@@ -157,6 +162,7 @@ export function createApp(root, makeSource) {
       clearTimeout(late);
       watch.disconnect();
       globalThis.removeEventListener("resize", redraw);
+      globalThis.removeEventListener("headlight:outdated", onoutdated);
       for (const timer of [moving, idle]) clearTimeout(timer);
       cancelAnimationFrame(frame);
       arrival.close();
