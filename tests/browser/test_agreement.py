@@ -36,7 +36,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     page: Page, app_url: str, problems: Problems, backend: LocalBackend
 ) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/agreement")
+    open_page(page, app_url, "/agreement", text=TEXT)
     text = said(page, "changes the vector of “it” most")
     view = View(backend.trace(TraceRequest(text=TEXT)), words=True)
     focus = [cell.text for cell in view.keys].index("it")

@@ -68,7 +68,7 @@ def drawn(page: Page) -> None:
 def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_another(
     page: Page, app_url: str, trace: Trace
 ) -> None:
-    open_page(page, app_url, PATH)
+    open_page(page, app_url, PATH, text=FAMOUS)
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
     expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
     expect(note(page, "Head 3-1")).to_contain_text(f"Its score is {score:.2f}")

@@ -55,7 +55,7 @@ def fetched(page: Page, name: str) -> bytes:
 def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
     page: Page, app_url: str, backend: LocalBackend
 ) -> None:
-    open_page(page, app_url, "/vectors")
+    open_page(page, app_url, "/vectors", text=FAMOUS)
     states = backend.inspect(HiddenStates(text=FAMOUS))
     likeness = cosine(states.levels[-1], states.levels[-1])
     it = states.row.pieces.index("it")

@@ -279,7 +279,7 @@ def test_a_page_opens_from_the_disk_and_answers(page: Page, problems: Problems, 
     page.locator(".hl[data-painted='|1|2|3|matrix']").wait_for()
     best = max(range(len(PIECES)), key=lambda key: view.weights(1, 2)[3, key])
     sentence = page.locator("#view").inner_text()
-    assert f"({view.weights(1, 2)[3, best]:.2f})" in sentence
+    assert f"{view.weights(1, 2)[3, best]:.0%}" in sentence
     assert HOSTILE in sentence
     assert page.evaluate("window.pwned === undefined")
     page.get_by_role("button", name="a,b").first.click()
@@ -301,7 +301,7 @@ def test_a_page_without_all_heads_still_answers_for_those_it_has(
     assert "the maps of 2 of the 6 heads" in page.locator("#view").inner_text()
     page.get_by_role("button", name="a,b").first.click()
     page.get_by_text("Open the text in Headlight to see the others.").wait_for()
-    assert f"({view.weights(1, 2)[2].max():.2f})" in page.locator("#view").inner_text()
+    assert f"{view.weights(1, 2)[2].max():.0%}" in page.locator("#view").inner_text()
 
 
 def test_links_are_of_layers_that_attend() -> None:

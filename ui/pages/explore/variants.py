@@ -17,7 +17,7 @@ import streamlit as st
 
 from attention.head_search import LEAST, flips
 from attention.view import View
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from ui.input.composing import read_texts
 from ui.input.probes import LIBRARY, Probe
@@ -29,6 +29,7 @@ from ui.show.views import link_to_view
 from ui.state.view_state import ViewState
 
 KEY = "variant"
+COMPARE = gettext_lazy("Compare both")
 WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
@@ -88,7 +89,7 @@ def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> 
             show_notice(sentence, role="status")
         link_to_view(
             "compare",
-            _("Compare both"),
+            translate(COMPARE),
             icon=":material/compare:",
             help=_("Both texts, head by head."),
             query={"model": choice.model, "text": choice.text, "differs": "text", "other": _other(choice, variants)},
