@@ -140,7 +140,7 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 
 
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
-    """Return the weight by which a head ranks each unit as the target of a link, (unit,); see ``Layout.find_hits``.
+    """Return a head's attention to each candidate for the target of a link, (unit,); see ``Layout.find_hits``.
 
     ``weights`` is (query, key) and ``units`` (unit, token). ``direction`` is 0 for attention from the link's
     source to its target, and 1 for the opposite direction. Units that are not candidates are NaN.

@@ -192,7 +192,7 @@ CODINGS = {dtype: coding for coding, dtype in STORED.items()}
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
     """Encode maps for the browser; ``arrays`` maps each name to (values, coding), with a coding from ``STORED``.
 
-    The type of a tensor's numbers states its coding.
+    The stored dtype of a tensor identifies its coding.
     """
     tensors = {
         name: CODERS[coding](values).astype(STORED[coding], copy=False) for name, (values, coding) in arrays.items()

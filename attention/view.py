@@ -63,7 +63,7 @@ def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
 
 
 def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Return the indices of all tokens of the cells."""
+    """Return the indices of all tokens that the displayed cells consist of, in order."""
     return np.concatenate([np.arange(*cell.pieces) for cell in cells])
 
 

@@ -222,7 +222,7 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows for heads that guess between two candidates, against the best of three guessing rules."""
+    """Yield the false-positive rates for heads that guess between two candidates, tested against three such rules."""
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
     best = [held_out_best(tally, PRONOUNS, LUCK_CLAIMS_RELATION) for tally in sets]

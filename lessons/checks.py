@@ -64,7 +64,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
 
 
 def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """Find the head with the largest weight from ``word`` to ``to`` above the mean of the other words.
+    """Find the head whose weight from ``word`` to ``to`` most exceeds the mean weight that other words give ``to``.
 
     Heads within ``within`` of the best are correct too.
     """
@@ -172,7 +172,7 @@ def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, spe
 def preferred(  # noqa: PLR0913  # a head, and three words
     asked: CheckContext, *, layer: int, head: int, word: str, to: str, over: str
 ) -> CheckedAnswer:
-    """Find the word with the larger weight from ``word`` in a head, ``to`` or ``over``."""
+    """Find which of two words, ``to`` or ``over``, receives the larger weight from ``word`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     row = view.weights(layer, head)[place(view.queries, word)]
@@ -293,7 +293,7 @@ class Check:
 
     @cached_property
     def needs(self) -> Mapping[str, inspect.Parameter]:
-        """Return the keyword-only parameters of the function by name."""
+        """Return the parameters that a lesson gives to this check: the function's keyword-only parameters by name."""
         return {
             name: one
             for name, one in inspect.signature(self.function).parameters.items()

@@ -182,7 +182,7 @@ def add_names(count: Count, tree: ast.AST, name: str) -> None:
 
 
 def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
-    """Count words, habits and names of the whole repository, separately for the pages and for everything else."""
+    """Count words, style habits and names in ``sources``, separately for the pages and for all other files."""
     counts = {"pages": Count(), "rest": Count()}
     for name, source in sources:
         count = counts["pages" if name.startswith(PAGES) else "rest"]

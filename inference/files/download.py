@@ -136,7 +136,7 @@ class Download:
             )
 
     def fetch(self, file: RemoteFile) -> None:
-        """Fetch a file of the offer into the cache."""
+        """Fetch a file of the model that is being downloaded into the cache."""
         from huggingface_hub import hf_hub_download
 
         self._check_stop()

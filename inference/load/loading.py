@@ -297,7 +297,10 @@ _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in c
 
 
 def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
-    """Return the class that loads a head; ``writes`` is True if the bare model generates a target text."""
+    """Return the transformers auto class that loads a model with this task head.
+
+    ``writes`` is True if the model without a head generates a target text.
+    """
     import transformers
 
     if head in (BARE, RANDOM):

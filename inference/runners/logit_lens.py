@@ -29,8 +29,9 @@ NEAR = 1e-3  # allowed difference between the lens at the last state and the mod
 
 @dataclass(frozen=True)
 class LensTarget:
-    """A token whose hidden states are read, a function that names predicted tokens, and the edits of the forward
-    pass.
+    """The input of the logit lens: an encoded text, the token whose hidden states are read, and the edits.
+
+    ``named`` maps ids of predicted tokens to their texts.
     """
 
     reading: Encoding

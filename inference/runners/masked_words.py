@@ -244,7 +244,7 @@ def _begins(blanked: Blanked, at: int) -> bool:
 
 
 def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalScores:
-    """Return the log-probabilities of some tokens; raise UserError if the text has no tokens to score."""
+    """Return the log-probability of each requested token with its word masked; raise UserError if there is none."""
     mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)

@@ -145,7 +145,7 @@ def _on_switch(field: str) -> None:
 
 
 def pick_head(options: ByHandOptions) -> None:
-    """Draw the control of the shown head if there are several."""
+    """Draw the selection of the head to show, if the example has several heads."""
     if options.heads == 1:
         return
     st.session_state[SHOWN] = options.shown

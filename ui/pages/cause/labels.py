@@ -1,4 +1,4 @@
-"""The two labels whose log-odds the metric measures, for a text or for a word in it."""
+"""Choice of the two labels whose log-odds measure the effect of an ablation, for a text or one of its words."""
 
 from __future__ import annotations
 

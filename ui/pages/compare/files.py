@@ -30,7 +30,7 @@ def heads_csv(found: Comparison) -> str:
 
 
 def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray, second: FloatArray) -> str:
-    """Return a CSV row for each link, a query token and a key token, in the chosen head's maps.
+    """Return CSV with a row for each pair of query and key tokens in the chosen head's maps.
 
     ``first`` and ``second`` are the weights in the two traces, (query, key), at the aligned tokens of ``rows`` and
     ``columns``.

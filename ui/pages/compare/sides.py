@@ -98,9 +98,9 @@ class Sides:
 
 
 def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
-    """Draw the controls of the second reading and return both readings.
+    """Draw the controls that choose what is compared, and return both traces with their names.
 
-    Return None with a notice if the second reading is missing or does not fit.
+    Return None with a notice if the second trace is missing or cannot be compared with the first.
     """
     left = get_trace_store().view(trace, look)
     asked = request_of(choice)

@@ -1,4 +1,4 @@
-"""Teach page: ablation of each head for a label of a typed sentence, and links to other pages."""
+"""Effect of ablating each head on the label of a typed sentence, and links to other pages."""
 
 from __future__ import annotations
 

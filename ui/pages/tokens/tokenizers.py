@@ -99,7 +99,7 @@ def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
 
 
 def on_pick() -> None:
-    """Store the clicked part in the page's options."""
+    """Store the token or word that was clicked in the page's options."""
     picked = tokenizer_steps.picked_part(KEY)
     if picked is not None:
         set_params(TokensOptions, way=picked[0], side=picked[1], at=picked[2])

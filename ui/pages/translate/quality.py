@@ -47,7 +47,7 @@ FORM = gettext_lazy(
 
 @cache
 def load_alignments() -> Alignments:
-    """Load the sentences that are shipped with the app; the result is cached."""
+    """Load the sentence pairs with word alignments that are shipped with the app; the result is cached."""
     return load()
 
 

@@ -95,7 +95,7 @@ class VectorRun:
         self._stopping.set()
 
     def mark_viewed(self) -> None:
-        """Record a view, which delays the pause of an unattended run."""
+        """Note that the progress was shown now; a run that nobody watches is paused after a while."""
         self.seen = time.monotonic()
 
     def wait(self, seconds: float) -> None:
