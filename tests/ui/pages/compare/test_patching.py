@@ -176,7 +176,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
         ({"text": "A cat sat.", "other": "A cat sat.", "watch": "vector"}, "Both texts have the same answer"),
         ({"text": "A cat.", "other": "Some dogs!"}, "share no word that could be hidden"),
         ({"text": "A [MASK] sat.", "other": "A cat ran."}, "stands in one text only"),
-        ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "in texts of at most 64"),
+        ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "at most 64"),
         ({"text": TIRED, "first": "street", "second": "street"}, "Type two different words"),
         ({"text": "A cat sat.", "other": ""}, "Type a second text"),
     ],

@@ -220,7 +220,7 @@ def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
     held = get_trace_store().add_picture_trace(picture_trace(id="file-held"))
     shown = asked(page, opened=held.id)
     assert not shown.exception
-    says(shown, "Pictures shows")
+    says(shown, "Image attention")
 
 
 @pytest.mark.parametrize("page", ["explore", "positions", "measure", "tokens"])
