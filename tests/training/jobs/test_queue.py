@@ -134,8 +134,10 @@ def test_the_training_of_another_app_runs_and_can_be_stopped_from_here(line: Tra
     folder = line.queue.place / job.id
     folder.mkdir(parents=True)
     jobs.write(job, folder)
-    sleeper = [sys.executable, "-S", "-E", "-c", "import os; os.read(0, 1)", str(folder)]
-    with subprocess.Popen(sleeper, stdin=subprocess.PIPE) as child:
+    sleeper = [sys.executable, "-S", "-E", "-c", "import os; os.write(1, b'.'); os.read(0, 1)", str(folder)]
+    with subprocess.Popen(sleeper, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.read(1)  # The process has its own command line, by which the queue recognises it.
         jobs.set_status(folder, Status("running", pid=child.pid))
         assert line.queue.look(job.id).state == "running"
         line.queue.stop(job.id)
