@@ -23,7 +23,7 @@ STORED = Path(__file__).resolve().parent.parent / "assets" / "pronoun_heads.json
 
 
 @dataclass(frozen=True)
-class PronounHead:
+class PronounHeadScore:
     """A head and its score on held-out links, next to the best rule; layer and head count from 0.
 
     Accuracies and the ends of the 95 % interval are in percent. ``rule`` is the English name of the rule. ``p`` is
@@ -41,17 +41,17 @@ class PronounHead:
     p: float
 
 
-def best_pronoun_head(tally: HitCounts) -> PronounHead | None:
+def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
     """Return the best head for pronouns from the counts of all heads; None if a half has no links."""
     row = held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
     if row is None:
         return None
-    return PronounHead(
+    return PronounHeadScore(
         row.layer, row.head, row.accuracy, row.low, row.high, row.n, row.baseline_name, row.baseline, row.p
     )
 
 
-def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | None = None) -> PronounHead | None:
+def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | None = None) -> PronounHeadScore | None:
     """Score every head of a model on the pronouns; raise UserError if the model cannot read them."""
     run = ScoringRun(load_ready_set(PRONOUNS), model, revision)
     state = ScoringState(run.key)
@@ -60,25 +60,25 @@ def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | No
     return best_pronoun_head(state.tally)
 
 
-def store(found: Mapping[ModelId, PronounHead], file: Path = STORED) -> None:
+def store(found: Mapping[ModelId, PronounHeadScore], file: Path = STORED) -> None:
     """Write the heads of some models, by the hash of the model's weights."""
     entries = {model.weights: {"model": model.name, **asdict(head)} for model, head in found.items()}
     file.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
 
 
-def stored_pronoun_head(model: ModelId, file: Path = STORED) -> PronounHead | None:
+def stored_pronoun_head(model: ModelId, file: Path = STORED) -> PronounHeadScore | None:
     """Return the stored head of a model with exactly these weights, or None.
 
     >>> stored_pronoun_head(ModelId("headlight-bert", None, "encoder", "BertModel", "other weights")) is None
     True
     """
-    return _stored(file).get(model.weights or "")
+    return _load_stored(file).get(model.weights or "")
 
 
 @cache
-def _stored(file: Path) -> dict[str, PronounHead]:
+def _load_stored(file: Path) -> dict[str, PronounHeadScore]:
     entries = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return {
-        weights: PronounHead(**{name: value for name, value in entry.items() if name != "model"})
+        weights: PronounHeadScore(**{name: value for name, value in entry.items() if name != "model"})
         for weights, entry in entries.items()
     }

@@ -11,7 +11,7 @@ import pytest
 from attention.trace import ModelId
 from inference import LocalBackend
 from inference.settings import Settings
-from probing.pronoun_heads import PronounHead, best_pronoun_head, measure_pronoun_head, store, stored_pronoun_head
+from probing.pronoun_heads import PronounHeadScore, best_pronoun_head, measure_pronoun_head, store, stored_pronoun_head
 from probing.score import HitCounts
 
 ENCODERS = ("all-MiniLM-L6-v2", "headlight-bert")
@@ -32,7 +32,7 @@ def test_a_stored_head_is_the_one_that_the_model_gives(model: str) -> None:
 
 
 def test_other_weights_have_no_stored_head(tmp_path: Path) -> None:
-    head = PronounHead(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1)
+    head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1)
     model = ModelId("mine", None, "encoder", "BertModel", "abc")
     store({model: head}, tmp_path / "heads.json")
     assert stored_pronoun_head(model, tmp_path / "heads.json") == head

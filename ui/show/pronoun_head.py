@@ -7,14 +7,14 @@ import streamlit as st
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, translate
-from probing.pronoun_heads import PronounHead, stored_pronoun_head
+from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
 from ui.state.selection import pronoun_in
 from ui.state.session import set_view_state
 
 KEY = "pronoun_head"
 
 
-def describe_pronoun_head(found: PronounHead) -> str:
+def describe_pronoun_head(found: PronounHeadScore) -> str:
     """Return a sentence on a head's score on held-out links, next to the best rule and the test's p."""
     return _(
         "The pronoun head is {layer}-{head}: {accuracy:.0f} % of {links:,} held-out links, against {rule_accuracy:.0f}"
