@@ -81,7 +81,7 @@ def target_strip(choice: ViewState, translation: Translation, at: int, logs: Flo
         if place is not None and place < len(cells):
             set_params(TranslateOptions, step=cells[place].pieces[0])
 
-    title = _("Translation, with probabilities given the words before. Click to choose a step")
+    title = _("Translation, with probabilities given the previous tokens. Click to choose a step")
     token_strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.is_finished and translation.way != "own":
         show_notice(_("The translation is unfinished."), "status")
