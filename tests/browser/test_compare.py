@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,23 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.comparison import AlignedViews, Changes, changes, same_heads
-from attention.edits import PatchResidual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from inference.tasks.edit_effects import BlankEffects
-from tests.support.atrest import PATIENCE, hears_clicks, rest
+from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
-from tests.support.looks import accessible_and_fits
 from tests.support.savedfiles import parts
-from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read, said, table_of
+from tests.support.visitor import (
+    DEEP_LINK,
+    box_of,
+    click_cell,
+    file_of,
+    known,
+    open_page,
+    painted,
+    read,
+    said,
+    table_of,
+)
 from ui.pages.explore.variants import COMPARE
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -42,18 +49,6 @@ def found(pair: AlignedViews) -> Changes:
 
 def chips(page: Page, name: str) -> Locator:
     return page.get_by_role("group", name=name).get_by_role("button")
-
-
-def click_cell(page: Page, place: tuple[int, int], size: tuple[int, int]) -> None:
-    """Click cell ``place`` (row, column) of the page's first heat map, which has ``size`` (rows, columns)."""
-    chart = page.locator(".js-plotly-plot").first
-    cells = chart.locator(".heatmaplayer image")
-    cells.scroll_into_view_if_needed()
-    rest(page)
-    hears_clicks(chart)
-    box = box_of(cells)
-    down, across = ((at + 0.5) / many for at, many in zip(place, size, strict=True))
-    page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
 
 
 def rows(path: Path) -> list[list[str]]:
@@ -193,37 +188,6 @@ def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
     assert page.locator("img[src*='example.org']").count() == 0
     page.get_by_role("radio", name="Ready pairs").click()
     said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")
-
-
-def test_what_carries_the_difference_is_followed_through_the_layers(
-    page: Page, app_url: str, problems: Problems
-) -> None:
-    problems.allow(DEEP_LINK)
-    words = ("people", "street")
-    open_page(page, app_url, "/compare", show="carry", text=TIRED, first=words[0], second=words[1])
-    way = said(page, "Of single words' vectors")
-    backend, hidden = LocalBackend(), ((0, 4, 10),)
-    here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
-    take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.
-    [before, taken], [after] = (
-        np.diff(backend.predict(question).values)[:, 0]
-        for question in (replace(here, edits=((), (take,)), other=there), there)
-    )
-    share = (taken - before) / (after - before)
-    assert re.search(r"“tired → wide” into layers 0 to \d \(1.00", way)
-    table = rows(Path(file_of(page.get_by_role("button", name="Save the table")).path()))
-    names = table.index(["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"])
-    mine = [row for row in table[names:] if row[:4] == ["vector", "3", "", "tired → wide"]]
-    assert float(mine[0][4]) == pytest.approx(share, abs=2e-4)
-    assert len(table) - names - 1 == 7 * 16 + 6 * 12
-
-    click_cell(page, (3, 13), (7, 16))
-    one = said(page, "as it enters layer 3 taken from the second text")
-    assert f"“tired → wide” as it enters layer 3 taken from the second text, the answer goes {share:.2f}" in one
-    expect(page).to_have_url(re.compile("lent=s3-13"))
-    page.reload()
-    said(page, "as it enters layer 3 taken from the second text")
-    accessible_and_fits(page)
 
 
 def test_what_is_removed_can_be_cleared_by_a_finger(page: Page, app_url: str, problems: Problems) -> None:

@@ -60,6 +60,7 @@ VISITS = {
     "measure": Visit(CHART, text=False),
     "roles": Visit(CHART),
     "cause": Visit(CHART),
+    "patching": Visit(CHART),
     "agreement": Visit(".matrices canvas"),
     "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit(CHART),

@@ -110,14 +110,6 @@ PAGES = {
             {"differs": "text", "text": "A cat.", "other": ""},
             {"differs": "model", "beside": TRANSLATOR},
             {"differs": "edit", "edits": "a1-0"},
-            {"show": "carry"},
-            {"show": "carry", "text": "A cat sat.", "other": "A dog sat.", "watch": "vector", "lent": "h99-1"},
-            {"show": "carry", "text": "A cat sat.", "other": "A cat sat.", "watch": "vector"},
-            {"show": "carry", "text": "A cat.", "other": "Some dogs!"},
-            {"show": "carry", "text": "A [MASK] sat.", "other": "A cat ran."},
-            {"show": "carry", "text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"},
-            {"show": "carry", "text": "A cat sat.", "other": ""},
-            {"show": "carry", "model": TRANSLATOR, "text": "The cat sleeps.", "other": "The dog sleeps."},
             {"show": "set"},
             {"show": "set", "bring": "file"},
         ],
@@ -190,6 +182,18 @@ PAGES = {
             {"data": "file", "format": "csv"},
         ],
         READY_TEXTS,
+    ),
+    "patching": Page(
+        [
+            {},
+            {"text": "A cat sat.", "other": "A dog sat.", "watch": "vector", "lent": "h99-1"},
+            {"text": "A cat sat.", "other": "A cat sat.", "watch": "vector"},
+            {"text": "A cat.", "other": "Some dogs!"},
+            {"text": "A [MASK] sat.", "other": "A cat ran."},
+            {"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"},
+            {"text": "A cat sat.", "other": ""},
+            {"model": TRANSLATOR, "text": "The cat sleeps.", "other": "The dog sleeps."},
+        ],
     ),
     "pictures": Page(
         [

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
 from inference import EMBEDDED
-from tests.support.atrest import PATIENCE, rest
+from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.savedfiles import text_of
 from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
 
@@ -118,6 +118,18 @@ def box_of(place: Locator) -> FloatRect:
     box = place.bounding_box()
     assert box, f"{place} is not drawn"
     return box
+
+
+def click_cell(page: Page, place: tuple[int, int], size: tuple[int, int]) -> None:
+    """Click cell ``place`` (row, column) of the page's first heat map, which has ``size`` (rows, columns)."""
+    chart = page.locator(".js-plotly-plot").first
+    cells = chart.locator(".heatmaplayer image")
+    cells.scroll_into_view_if_needed()
+    rest(page)
+    hears_clicks(chart)
+    box = box_of(cells)
+    down, across = ((at + 0.5) / many for at, many in zip(place, size, strict=True))
+    page.mouse.click(box["x"] + box["width"] * across, box["y"] + box["height"] * down)
 
 
 def known(value: T | None) -> T:

@@ -108,7 +108,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "speed",
             {"measure": gettext_lazy("Scores"), "roles": gettext_lazy("Roles")},
         ),
-        AppPage("ablation", gettext_lazy("Ablation & patching"), "science", {"cause": gettext_lazy("Ablation")}),
+        AppPage(
+            "ablation",
+            gettext_lazy("Ablation & patching"),
+            "science",
+            {"cause": gettext_lazy("Ablation"), "patching": gettext_lazy("Activation patching")},
+        ),
         AppPage(
             "attribution", gettext_lazy("Attribution methods"), "balance", {"agreement": gettext_lazy("Agreement")}
         ),
@@ -122,6 +127,8 @@ BY_PATH = {page.path: page for page in PAGES}
 BY_VIEW = {view: page for page in PAGES for view in page.views}
 # Addresses of earlier versions, if they differ from the name of the view.
 OLD_PATHS = {"bertviz": "bertviz_views", **{view: view for view in BY_VIEW if view not in BY_PATH}}
+# Views that were an option of another page: its address, the query field and its value, and the view.
+OLD_OPTIONS = (("compare", "show", "carry", "patching"),)
 
 
 def view_at(path: str, field: str | None) -> str:
@@ -159,7 +166,12 @@ def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, st
 
     >>> view_of_link("vectors", {"layer": "3"}), view_of_link("tokens", {"view": "vectors"})
     (('vectors', {'layer': '3'}), ('vectors', {}))
+    >>> view_of_link("compare", {"show": "carry", "layer": "3"})
+    ('patching', {'layer': '3'})
     """
+    for old, field, value, moved in OLD_OPTIONS:
+        if path == old and query.get(field) == value:
+            return moved, {name: raw for name, raw in query.items() if name != field}
     rest = {name: raw for name, raw in query.items() if name != FIELD}
     if path in BY_PATH:
         return view_at(path, query.get(FIELD)), rest
@@ -172,11 +184,16 @@ def new_address(path: str, query: str) -> str | None:
 
     >>> new_address("find", "layer=3"), new_address("pictures", ""), new_address("tokens", "")
     ('?layer=3&view=find', 'image_attention', None)
+    >>> new_address("compare", "show=carry&text=a+b"), new_address("compare", "text=a+b")
+    ('ablation?text=a+b&view=patching', None)
     """
-    view = OLD_PATHS.get(path)
+    view, parts = OLD_PATHS.get(path), query.split("&") if query else []
+    for old, field, value, moved in OLD_OPTIONS:
+        if path == old and f"{field}={value}" in parts:
+            view, parts = moved, [part for part in parts if part != f"{field}={value}"]
     if view is None:
         return None
-    fields = "&".join([*([query] if query else []), *(f"{name}={value}" for name, value in view_fields(view).items())])
+    fields = "&".join([*parts, *(f"{name}={value}" for name, value in view_fields(view).items())])
     return BY_VIEW[view].path + (f"?{fields}" if fields else "")
 
 

@@ -71,6 +71,7 @@ PAGES = {  # Each page shows a result for the same query with English texts.
     "next_sentence": {"text": "The cat sat on the mat.", "pair": CHINESE},
     "cause": {"text": CHINESE},
     "find": {"text": CHINESE},
+    "patching": {"text": CHINESE, "other": "The cat sat.", "watch": "vector"},
     "positions": {"text": CHINESE},
 }
 

@@ -60,6 +60,17 @@ def test_a_former_address_leads_to_its_view_with_its_query(former: str) -> None:
     assert view_of_link(former, {"layer": "3"}) == (view, {"layer": "3"})
 
 
+def test_an_option_that_became_a_view_leads_to_it() -> None:
+    there = new_address("compare", "layer=3&show=carry&first=a%26b")
+    assert there is not None
+    path, _sep, written = there.partition("?")
+    query = parse_qs(written)
+    assert view_at(path, query.pop("view")[0]) == "patching"
+    assert query == {"layer": ["3"], "first": ["a&b"]}
+    assert view_of_link("compare", {"show": "set"}) == ("compare", {"show": "set"})
+    assert new_address("compare", "show=set") is None
+
+
 @pytest.mark.parametrize("view", BY_VIEW)
 def test_an_address_names_its_view(view: str) -> None:
     fields = view_fields(view)

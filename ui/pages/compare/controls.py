@@ -12,68 +12,22 @@ from i18n import _
 from ui.ablation.controls import chosen_edits, draw_panel
 from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
+from ui.input.second_text import settle_second_text
 from ui.pages.compare.options import CompareOptions
-from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
 from ui.run import fine_tuning
 from ui.state.params import set_params
-from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
-
-PAIR, OTHER = "compare_pair", "compare_other"
-MINE = -1  # index for the reader's own texts
 
 
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
-    """Return the options with defaults filled in: a second text if one fits the first, else ablated heads.
-
-    If the reader edits the first text, the second text on the page stays and becomes the reader's own.
-    """
-    shown = st.session_state.get(OTHER, "")
-    if not options.other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
-        set_params(CompareOptions, other=shown)
-        options = replace(options, other=shown)
-    other = options.other or other_of(choice.text)
+    """Return the options with defaults filled in: a second text if one fits the first, else ablated heads."""
+    other = settle_second_text(CompareOptions, choice, options.other)
     return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
 
 
 def pick_difference(differs: str) -> None:
     """Draw the control of the difference: a text, a model or ablated heads."""
     bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)
-
-
-def pick_other(choice: ViewState, options: CompareOptions) -> str:
-    """Draw the controls of the second text and return the text, "" if there is none yet."""
-    pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
-    st.session_state[OTHER] = options.other
-    st.session_state[PAIR] = pairs.get((choice.text, options.other), MINE)
-    left, right = st.columns([2, 3])
-    left.selectbox(
-        _("Ready pair"),
-        range(MINE, len(PAIRS)),
-        key=PAIR,
-        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
-        on_change=_pair_picked,
-        help=_("Pairs of texts that differ in one thing. Both texts change."),
-    )
-    other: str = right.text_area(
-        _("The second text"),
-        key=OTHER,
-        height=80,
-        on_change=lambda: set_params(CompareOptions, differs="text", other=st.session_state[OTHER]),
-        help=_(
-            "Words that both texts have in the same order stand beside each other, and a word beside the one that"
-            " takes its place."
-        ),
-    )
-    return other.strip()
-
-
-def _pair_picked() -> None:
-    at = st.session_state[PAIR]
-    if at != MINE:
-        text, other = PAIRS[at].text, PAIRS[at].other
-        set_view_state(**FRESH, text=text, pair="")
-        set_params(CompareOptions, differs="", other="" if other_of(text) == other else other)
 
 
 def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.edits import drop_token_edits
 from i18n import gettext_lazy
-from ui.state.params import AnsweringOptions, drop_place
+from ui.state.params import AnsweringOptions
 from viz.options import option
 
 DIFFERS = {
@@ -16,13 +16,7 @@ DIFFERS = {
 }
 SHOWS = {
     "pair": gettext_lazy("Two readings"),
-    "carry": gettext_lazy("What carries the difference"),
     "set": gettext_lazy("Across a set of pairs"),
-}
-WATCHES = {
-    "blank": gettext_lazy("Masked word"),
-    "next": gettext_lazy("Next token"),
-    "vector": gettext_lazy("Sentence vector"),
 }
 BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("A file of your own")}
 HEADS = {"same": gettext_lazy("The same head"), "best": gettext_lazy("The head most like it")}
@@ -35,10 +29,7 @@ class CompareOptions(AnsweringOptions):
     show: str = option(
         "pair",
         label=gettext_lazy("Compare"),
-        help=gettext_lazy(
-            "One reading beside another, word by word; which words and heads carry the difference between two texts; "
-            "or many pairs of texts at once"
-        ),
+        help=gettext_lazy("One reading beside another, word by word, or many pairs of texts at once"),
         choices=SHOWS,
     )
     # Source of the set of pairs.
@@ -73,20 +64,6 @@ class CompareOptions(AnsweringOptions):
             "heads are alike where they give the words of sentences like shares of their attention."
         ),
         choices=HEADS,
-    )
-    # The patching metric; "" is the model's usual task.
-    watch: str = option(
-        "",
-        label=gettext_lazy("Follow"),
-        help=gettext_lazy("The answer of the model that is followed from the first text's to the second's."),
-        choices=WATCHES,
-    )
-    first: str = ""  # first and second are the compared words; "" are those that change most
-    second: str = ""
-    lent: str = (
-        option(
-            "", of_text=drop_place
-        )  # the single patch: s3-5 (input of layer 3 at word 5), h3-1 (a head), "" (the head with the largest effect)
     )
     # Packed edits of the second reading; "" ablates the first head of the first layer.
     edits: str = option("", of_text=drop_token_edits)

@@ -14,7 +14,6 @@ from ui.pages.compare.descriptions import describe_comparison
 from ui.pages.compare.drawing import draw_token_strips, figures, maps
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set import draw_set
-from ui.pages.compare.patching import draw_patching
 from ui.pages.compare.sides import sides_of
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
@@ -38,10 +37,7 @@ def how_to_read() -> None:
                 "same shares, 1 bit for none in common. Any change of a text changes some heads a little: the page "
                 "Find counts what harmless changes do.\n"
                 "- Heads of two models are matched by what they do on the same sentences, since a head's number has "
-                "no meaning of its own: only models that grew out of one another have the same ones.\n"
-                "- A difference that is seen need not matter. What carries it is found by taking one thing at a time "
-                "from the second reading into the first ([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
-                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+                "no meaning of its own: only models that grew out of one another have the same ones."
             )
         )
 
@@ -86,8 +82,6 @@ def draw_view() -> None:
     bound_widget(CompareOptions, "show", st.segmented_control, required=True)
     if options_now.show == "set" and not chosen.opened:
         draw_set(chosen, options_now)
-    elif options_now.show == "carry" and not chosen.opened:
-        draw_patching(chosen, options_now)
     else:
         draw_pair(chosen, options_now)
     how_to_read()

@@ -15,9 +15,9 @@ from ui.input.controls import bound_widget, head_of, keep_head
 from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set_descriptions import describe_head, describe_pair_set
+from ui.pages.compare.pair_set_files import heads_csv, pairs_of_head_csv, set_provenance
 from ui.pages.compare.pair_set_results import PairSet, Place, first_of, measure_set
 from ui.pages.compare.pair_set_source import pick_pairs
-from ui.pages.compare.ready_pairs import heads_csv, pairs_of_head_csv, set_provenance
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme

@@ -18,8 +18,9 @@ from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard
 from inference.files import sources
 from ui.ablation.edits import describe_edits
+from ui.input.second_text import pick_second_text
 from ui.input.unknown_words import require_readable
-from ui.pages.compare.controls import pick_edits, pick_heads, pick_other, pick_second_model
+from ui.pages.compare.controls import pick_edits, pick_heads, pick_second_model
 from ui.pages.compare.options import CompareOptions
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
@@ -108,7 +109,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     edits: EditSet = ()
     reader, place = choice, st.container()
     if options.differs == "text":
-        other = pick_other(choice, options)
+        other = pick_second_text(CompareOptions, choice, options.other, differs="text")
         if not other:
             show_notice(_("Type a second text, or pick a ready pair."), role="status")
             return None

@@ -9,7 +9,7 @@ import numpy as np
 from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
-from ui.pages.compare.patching_results import PatchingResult, Place
+from ui.pages.patching.results import PatchingResult, Place
 from ui.show.text import format_small, times
 
 

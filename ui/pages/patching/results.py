@@ -24,7 +24,7 @@ from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
 from probing.statistics import bands, by_luck, draws
-from ui.pages.compare.patching_metric import PatchingMetric, run_metric
+from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 

@@ -17,9 +17,9 @@ from probing.statistics import bands, by_luck
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
-from ui.pages.compare.patching_descriptions import describe_answer, describe_patching, describe_site, exceeds_band
-from ui.pages.compare.patching_metric import PatchingMetric, hidden_in_both
-from ui.pages.compare.patching_results import PatchingResult
+from ui.pages.patching.descriptions import describe_answer, describe_patching, describe_site, exceeds_band
+from ui.pages.patching.metric import PatchingMetric, hidden_in_both
+from ui.pages.patching.results import PatchingResult
 from ui.show.text import times
 
 REQUESTS = TraceRequest(text="a"), TraceRequest(text="b")
@@ -149,7 +149,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
         "text": "The cat sleeps on the table.",
         "other": "The dog sleeps on the table.",
     }
-    page = asked("compare", show="carry", **given)
+    page = asked("patching", **given)
     backend = LocalBackend()
     rows = [backend.trace(TraceRequest("headlight-en-fr", text=given[name])).target for name in ("text", "other")]
     ids = [() if row is None else row.ids[1:] for row in rows]
@@ -164,7 +164,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
     says(page, f"{first} in the first text; in the second, {second}.")
     says(page, "into layers 0 to 2")
     stands(page)
-    across = asked("compare", show="carry", part="cross", **given)
+    across = asked("patching", part="cross", **given)
     says(across, "single heads")
     stands(across)
 
@@ -182,14 +182,14 @@ def test_a_translation_s_next_word_is_followed() -> None:
     ],
 )
 def test_what_cannot_be_followed_is_said(query: dict[str, str], sentence: str) -> None:
-    page = asked("compare", show="carry", **query)
+    page = asked("patching", **query)
     says(page, sentence)
     stands(page)
 
 
 @pytest.mark.slow
 def test_a_place_that_is_not_there_is_said() -> None:
-    page = asked("compare", show="carry", text="A cat sat.", other="A dog sat.", watch="vector", lent="h99-1")
+    page = asked("patching", text="A cat sat.", other="A dog sat.", watch="vector", lent="h99-1")
     says(page, "there; what")
     says(page, "output of")
     stands(page)
@@ -201,7 +201,7 @@ def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
     text, other = "the cat was a", "xyz qrs tuv z"
     with allowed(tmp_path) as backend:
         given = {"model": str(folder), "first": "b", "second": "c"}
-        page = asked("compare", show="carry", text=text, other=other, lent="s0-1", **given)
+        page = asked("patching", text=text, other=other, lent="s0-1", **given)
         here, there = (NextTokenEffects(str(folder), text=one, words=("b", "c")) for one in (text, other))
         odds = [-float(np.diff(backend.predict(one).values)[0, 0]) for one in (here, there)]
         first, second = (times(log, "b", "c") for log in odds)

@@ -1,4 +1,4 @@
-"""Activation patching between two texts: single vectors or head outputs are taken from the donor text."""
+"""The view Activation patching, between two texts: single vectors or head outputs are taken from the donor text."""
 
 from __future__ import annotations
 
@@ -17,44 +17,60 @@ from inference.tasks.edit_effects import Effect
 from probing.statistics import draws
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
+from ui.input.second_text import pick_second_text, settle_second_text
 from ui.input.unknown_words import require_readable
 from ui.input.view_options import pick_part
-from ui.pages.compare.controls import pick_other, settle_difference
-from ui.pages.compare.options import CompareOptions
-from ui.pages.compare.patching_descriptions import describe_patching, describe_site, exceeds_band
-from ui.pages.compare.patching_metric import PatchingMetric, build_metric, metric_model, run_metric
-from ui.pages.compare.patching_results import PatchingResult, Place, measure_patching
+from ui.pages.patching.descriptions import describe_patching, describe_site, exceeds_band
+from ui.pages.patching.metric import PatchingMetric, build_metric, metric_model, run_metric
+from ui.pages.patching.options import PatchingOptions
+from ui.pages.patching.results import PatchingResult, Place, measure_patching
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.reading_help import reading_help
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
-from ui.state.session import set_view_state
+from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 from viz.figures.layers import patching_map
 from viz.figures.token_bars import bars
 
-STATES, HEADS = "compare_carried_states", "compare_carried_heads"
+STATES, HEADS = "patching_states", "patching_heads"
 MOST_TOKENS = 64  # tokens of a text; every word is patched in every layer several times
 _ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
 
 
-def draw_patching(choice: ViewState, options: CompareOptions) -> None:
+def draw_view() -> None:
+    """Draw the view."""
+    draw_patching(get_view_state(), get_params(PatchingOptions))
+    with reading_help():
+        st.markdown(
+            _(
+                "A difference that is seen need not matter. What carries it is found by taking one thing at a time "
+                "from the second reading into the first ([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
+                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+            )
+        )
+
+
+def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     """Draw both texts, the metric, the descriptions, both maps and the selected single patch."""
     watch, who = metric_model(options, choice)
     compose(choice, kind_of(choice), who)
-    settled = settle_difference(choice, replace(options, differs="text"))
-    other = pick_other(choice, settled)
+    if choice.opened:
+        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
+        return
+    other = pick_second_text(PatchingOptions, choice, settle_second_text(PatchingOptions, choice, options.other))
     if not other:
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
         return
     if watch != "written":
-        bound_widget(CompareOptions, "watch", st.segmented_control, shown=watch, required=True)
+        bound_widget(PatchingOptions, "watch", st.segmented_control, shown=watch, required=True)
     try:
         with st.spinner(_("Asking the model"), show_time=True):
-            followed = build_metric(watch, get_params(CompareOptions), choice, who, other)
+            followed = build_metric(watch, get_params(PatchingOptions), choice, who, other)
             traces = (
                 []
                 if followed is None
@@ -73,7 +89,7 @@ def draw_patching(choice: ViewState, options: CompareOptions) -> None:
         show_error(refusal)
         return
     if found is not None:
-        _draw(found, get_params(CompareOptions))
+        _draw(found, get_params(PatchingOptions))
 
 
 def _can_patch(traces: list[Trace]) -> bool:
@@ -105,7 +121,7 @@ def _part(choice: ViewState, trace: Trace) -> str:
     return part
 
 
-def _draw(found: PatchingResult, options: CompareOptions) -> None:
+def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     kind, place = _selected_site(found, options.lent)
     for sentence in describe_patching(found):
         show_notice(sentence, role="status")
@@ -154,13 +170,13 @@ def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
 def _keep_state(key: str) -> None:
     place = picked_head(st.session_state[key])
     if place is not None:
-        set_params(CompareOptions, lent=f"s{place[0]}-{place[1]}")
+        set_params(PatchingOptions, lent=f"s{place[0]}-{place[1]}")
 
 
 def _keep_head(key: str) -> None:
     place = picked_head(st.session_state[key])
     if place is not None:
-        set_params(CompareOptions, lent=f"h{place[0]}-{place[1]}")
+        set_params(PatchingOptions, lent=f"h{place[0]}-{place[1]}")
         set_view_state(layer=place[0], head=place[1])
 
 
@@ -184,7 +200,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
             names, chances, theme(), title, marked=[i for i, name in enumerate(names) if name in followed.names]
         )
         figure.update_xaxes(range=[0, end])
-        draw_chart(figure, f"compare_carried_bars_{at}", place=column)
+        draw_chart(figure, f"patching_bars_{at}", place=column)
 
 
 def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
@@ -216,7 +232,7 @@ def _save(found: PatchingResult) -> None:
         for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
             about[name] = float(followed.numbers(effect)[0, 0])
     download_button(_("Save the table"), csv_table(names, rows), "headlight-carried.csv",
-         _("Every vector and head as CSV"), key="compare_carried_save", provenance=about)  # fmt: skip
+         _("Every vector and head as CSV"), key="patching_save", provenance=about)  # fmt: skip
 
 
 def _number(value: float) -> float | None:

@@ -26,7 +26,7 @@ from inference.tasks.edit_effects import (
 from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
-from ui.pages.compare.options import CompareOptions
+from ui.pages.patching.options import PatchingOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, kind_of, pick_page_model
 from ui.run.services import get_backend
@@ -64,20 +64,20 @@ def run_metric(question: AnyEffects) -> Effect:
     return get_backend().inspect(question) if isinstance(question, VectorEffects) else get_backend().predict(question)
 
 
-def metric_model(options: CompareOptions, choice: ViewState) -> tuple[str, PageModel]:
+def metric_model(options: PatchingOptions, choice: ViewState) -> tuple[str, PageModel]:
     """Return the metric and the model that answers its question."""
     kind = kind_of(choice)
     watch = options.watch or USUAL.get(kind, "blank")
     if kind == "encoder-decoder":
-        return "written", pick_page_model(WRITES, choice, CompareOptions)
+        return "written", pick_page_model(WRITES, choice, PatchingOptions)
     if watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return watch, PageModel(choice.model, choice.revision or None, "", BARE, False)
-    return watch, pick_page_model(HEADS[watch], choice, CompareOptions)
+    return watch, pick_page_model(HEADS[watch], choice, PatchingOptions)
 
 
 def build_metric(
-    watch: str, options: CompareOptions, choice: ViewState, who: PageModel, other: str
+    watch: str, options: PatchingOptions, choice: ViewState, who: PageModel, other: str
 ) -> PatchingMetric | None:
     """Return the metric of both texts, or None with a notice if an input is missing.
 
@@ -101,7 +101,7 @@ def build_metric(
 
 
 def _blank(
-    options: CompareOptions, both: tuple[TraceRequest, TraceRequest], given: Sequence[dict[str, Any]]
+    options: PatchingOptions, both: tuple[TraceRequest, TraceRequest], given: Sequence[dict[str, Any]]
 ) -> PatchingMetric | None:
     mask = get_backend().predict(SurprisalRequest(**given[0], stop=0)).mask
     texts = both[0].text, both[1].text
@@ -152,7 +152,7 @@ def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> 
     return (0, *one.span()), (0, *two.span())
 
 
-def _with_words(options: CompareOptions, followed: PatchingMetric) -> PatchingMetric | None:
+def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingMetric | None:
     """Draw the fields of the two compared words and return the metric with these words.
 
     The default words are those with the largest changes of log-probability between the texts. Return None with a
@@ -174,7 +174,7 @@ def _with_words(options: CompareOptions, followed: PatchingMetric) -> PatchingMe
             " Until you type, the two are those whose odds the second text changes most, of the likeliest of both."
         )
         typed.append(
-            bound_widget(CompareOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
+            bound_widget(PatchingOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
         )
     if not all(typed) or typed[0] == typed[1]:
         show_notice(

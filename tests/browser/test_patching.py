@@ -1,0 +1,63 @@
+"""Browser tests of the view Activation patching: its numbers, saved table and clicks, and its former address."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from attention.edits import PatchResidual
+from inference import LocalBackend
+from inference.tasks.edit_effects import BlankEffects
+from tests.support.browser import Problems
+from tests.support.looks import accessible_and_fits
+from tests.support.visitor import DEEP_LINK, click_cell, file_of, open_page, said, table_of
+from ui.state.navigation import title_of
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = TIRED.replace("tired", "wide")
+
+
+def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    words = ("people", "street")
+    open_page(page, app_url, "/ablation", view="patching", text=TIRED, first=words[0], second=words[1])
+    way = said(page, "Of single words' vectors")
+    backend, hidden = LocalBackend(), ((0, 4, 10),)
+    here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
+    take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.
+    [before, taken], [after] = (
+        np.diff(backend.predict(question).values)[:, 0]
+        for question in (replace(here, edits=((), (take,)), other=there), there)
+    )
+    share = (taken - before) / (after - before)
+    assert re.search(r"“tired → wide” into layers 0 to \d \(1.00", way)
+    saved = Path(file_of(page.get_by_role("button", name="Save the table")).path())
+    table = list(csv.reader(io.StringIO(table_of(saved))))
+    names = table.index(["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"])
+    mine = [row for row in table[names:] if row[:4] == ["vector", "3", "", "tired → wide"]]
+    assert float(mine[0][4]) == pytest.approx(share, abs=2e-4)
+    assert len(table) - names - 1 == 7 * 16 + 6 * 12
+
+    click_cell(page, (3, 13), (7, 16))
+    one = said(page, "as it enters layer 3 taken from the second text")
+    assert f"“tired → wide” as it enters layer 3 taken from the second text, the answer goes {share:.2f}" in one
+    expect(page).to_have_url(re.compile("lent=s3-13"))
+    page.reload()
+    said(page, "as it enters layer 3 taken from the second text")
+    accessible_and_fits(page)
+
+
+def test_a_former_link_opens_the_view_with_both_texts(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/compare", show="carry", text="A cat sat.", other="A dog sat.", watch="vector")
+    expect(page.get_by_role("radio", name=title_of("patching"), exact=True)).to_be_checked()
+    expect(page).to_have_url(re.compile(r"/ablation\?"))
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("A cat sat.")
+    expect(page.get_by_role("textbox", name="The second text")).to_have_value("A dog sat.")

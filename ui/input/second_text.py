@@ -1,0 +1,123 @@
+"""The second of two texts: ready pairs, the counterpart of a text, and the controls.
+
+A view that has a second text declares an option ``other`` with it; "" is the counterpart of the first text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attention.comparison import by_words
+from i18n import _, gettext_lazy, translate
+from ui.paths import ASSETS
+from ui.state.params import set_params
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState
+
+PAIR, OTHER = "second_text_pair", "second_text"
+MINE = -1  # index for the reader's own texts
+
+
+@dataclass(frozen=True)
+class ReadyPair:
+    """A named pair of texts."""
+
+    family: str
+    name: str
+    text: str
+    other: str
+
+    def title(self) -> str:
+        """Return the translated family and name."""
+        return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
+
+
+PAIRS: tuple[ReadyPair, ...] = tuple(
+    ReadyPair(gettext_lazy(family), gettext_lazy(name), probe["text"], probe["other"])
+    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
+    for family, name in [(probe["family"], probe["name"])]
+    if probe.get("other")
+)
+
+
+def other_of(text: str) -> str:
+    """Return the counterpart of a text among the ready pairs, "" if there is none.
+
+    >>> tired = PAIRS[0].text
+    >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
+    (True, True, '')
+    """
+    there = {pair.text: pair.other for pair in PAIRS}
+    back = {pair.other: pair.text for pair in PAIRS}
+    return {**back, **there}.get(text, "")
+
+
+def has_common_words(text: str, other: str) -> bool:
+    """Return whether two texts share, in order, at least half of the longer text's words.
+
+    >>> (
+    ...     has_common_words("it was too tired", "it is too wide"),
+    ...     has_common_words("it was too tired", "the keys are missing"),
+    ... )
+    (True, False)
+    """
+    one, two = text.casefold().split(), other.casefold().split()
+    same = sum(one[at] == two[there] for at, there in by_words(one, two))
+    return 2 * same >= max(len(one), len(two), 1)
+
+
+def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
+    """Return the second text: ``other``, else the ready counterpart of the first text; "" if there is none.
+
+    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored
+    in the options ``kind``.
+    """
+    shown: str = st.session_state.get(OTHER, "")
+    if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
+        set_params(kind, other=shown)
+        return shown
+    return other or other_of(choice.text)
+
+
+def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: str) -> str:
+    """Draw the controls of the second text and return the text, "" if there is none yet.
+
+    A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
+    ready pair clears them.
+    """
+    pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
+    st.session_state[OTHER] = other
+    st.session_state[PAIR] = pairs.get((choice.text, other), MINE)
+    left, right = st.columns([2, 3])
+    left.selectbox(
+        _("Ready pair"),
+        range(MINE, len(PAIRS)),
+        key=PAIR,
+        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
+        on_change=lambda: _keep_pair(kind, dict.fromkeys(fixed, "")),
+        help=_("Pairs of texts that differ in one thing. Both texts change."),
+    )
+    typed: str = right.text_area(
+        _("The second text"),
+        key=OTHER,
+        height=80,
+        on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
+        help=_(
+            "Words that both texts have in the same order stand beside each other, and a word beside the one that"
+            " takes its place."
+        ),
+    )
+    return typed.strip()
+
+
+def _keep_pair(kind: type[Any], cleared: dict[str, str]) -> None:
+    """Store the ready pair that the reader picked."""
+    at = st.session_state[PAIR]
+    if at != MINE:
+        text, other = PAIRS[at].text, PAIRS[at].other
+        set_view_state(**FRESH, text=text, pair="")
+        set_params(kind, other="" if other_of(text) == other else other, **cleared)
