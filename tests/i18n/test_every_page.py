@@ -165,12 +165,12 @@ PAGES = {
     ),
     "masked_words": Page(
         [
-            (GUESSING, "原本在那里的“"),
-            ({**GUESSING, "ask": "it, playing, 猫", "text": "We playing it."}, "在空处，bert 把“"),
-            ({**GUESSING, "text": "We [MASK] [MASK] it."}, "在第 1 个空处"),
+            (GUESSING, "原词“"),
+            ({**GUESSING, "ask": "it, playing, 猫", "text": "We playing it."}, "bert 预测“"),
+            ({**GUESSING, "text": "We [MASK] [MASK] it."}, "第 1 个空："),
             ({**GUESSING, "show": "looks"}, "空处给“"),
             {**GUESSING, "show": "layers"},
-            ({**GUESSING, "show": "words"}, "对于空处的“"),
+            ({**GUESSING, "show": "words"}, "按遮挡法"),
             ({**GUESSING, "show": "surprise"}, "伪困惑度"),
             ({**GUESSING, "show": "two"}, "几率移动了"),
             ({**GUESSING, "show": "two", "one": "is"}, "两个不同的词"),

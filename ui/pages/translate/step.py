@@ -188,7 +188,7 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
         gettext_lazy("probability"),
         gettext_lazy("written"),
     )
-    with st.expander(_("The same as a table")):
+    with st.expander(_("As a table")):
         bound_widget(
             TranslateOptions,
             "top",
