@@ -59,7 +59,7 @@ def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backe
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
-    click(page.get_by_text("As a table"))
+    click(page.get_by_text("Table", exact=True))
     names, *rows = saved(page)
     assert names == ["blank", "original", "rank", "piece", "probability"]
     told = [*blank.guesses, original]

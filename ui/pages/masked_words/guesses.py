@@ -130,7 +130,7 @@ def _table(filled: Filled) -> None:
         gettext_lazy("piece"),
         gettext_lazy("probability"),
     )
-    with st.expander(_("As a table")):
+    with st.expander(_("Table")):
         bound_widget(
             MaskedWordsOptions,
             "top",

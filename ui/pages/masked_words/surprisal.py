@@ -55,7 +55,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
         for name, run, value in zip(names, runs, sums, strict=True)
     ]
     columns = (gettext_lazy("word"), gettext_lazy("pieces"), gettext_lazy("natural logarithm"), gettext_lazy("bits"))
-    with st.expander(_("As a table")):
+    with st.expander(_("Table")):
         draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
     download_button(
         _("Save as CSV"),
