@@ -66,10 +66,11 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     if not other:
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
         return
+    left, right = st.columns([2, 3])
     if watch != "written":
-        bound_widget(PatchingOptions, "watch", st.segmented_control, shown=watch, required=True)
+        bound_widget(PatchingOptions, "watch", left.segmented_control, shown=watch, required=True)
     try:
-        with st.spinner(_("Asking the model"), show_time=True):
+        with right, st.spinner(_("Asking the model"), show_time=True):
             followed = build_metric(watch, get_params(PatchingOptions), choice, who, other)
             traces = (
                 []
@@ -123,8 +124,8 @@ def _part(choice: ViewState, trace: Trace) -> str:
 
 def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     kind, place = _selected_site(found, options.lent)
-    for sentence in describe_patching(found):
-        show_notice(sentence, role="status")
+    answers, *effects = describe_patching(found)
+    show_notice(answers, role="status")
     left, right = st.columns(2)
     figure = patching_map(
         found.states, found.words, theme(), _("One word's vector taken from the second text"),
@@ -137,6 +138,8 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
     draw_chart(figure, HEADS, place=right, on_click=_keep_head)
+    for sentence in effects:
+        show_notice(sentence, role="status")
     st.caption(
         _(
             "Each cell patches one activation of the second text into the first: left, a word's vector at a "
