@@ -1,6 +1,7 @@
-"""A script that writes assets which are computed from a model: positional priors, and the trace of the sample photo.
+"""A script that writes assets computed from models: positional priors, pronoun heads, and the sample photo's trace.
 
     python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
+    python -m training.recorded_assets pronouns   assets/pronoun_heads.json, of the embedded encoders
     python -m training.recorded_assets picture    assets/pictures/cat.safetensors, of DINOv2-small (`make extra`)
 
 Run it again if the models' weights, the photo or a file format changes; tests compare the files with the models.
@@ -18,6 +19,7 @@ from inference.catalogue.listing import EMBEDDED_CARD, OWN_CARDS
 from inference.files.dinov2 import DINOV2
 from inference.pictures.sample_picture import RECORDED, Difference, pack_trace, photo, unpack_trace
 from inference.settings import Settings
+from probing import pronoun_heads
 from probing.reference_priors import measure_priors, store
 
 
@@ -25,6 +27,16 @@ def write_priors() -> None:
     """Measure and store the heads' positional priors of the embedded models."""
     backend = LocalBackend(Settings(offline=True))
     store({card.id: measure_priors(backend, card.id, None, card.kind) for card in (EMBEDDED_CARD, *OWN_CARDS)})
+
+
+def write_pronoun_heads() -> None:
+    """Score and store the pronoun head of each embedded model that reads a single text."""
+    backend = LocalBackend(Settings(offline=True))
+    found = {}
+    for card in (EMBEDDED_CARD, *OWN_CARDS):
+        if card.kind == "encoder" and (head := pronoun_heads.measure_pronoun_head(backend, card.id)) is not None:
+            found[backend.identity(card.id)] = head
+    pronoun_heads.store(found)
 
 
 def write_picture() -> None:
@@ -52,4 +64,4 @@ def compare_traces(trace: Trace, stored: Trace) -> Difference:
 
 
 if __name__ == "__main__":
-    {"priors": write_priors, "picture": write_picture}[sys.argv[1]]()
+    {"priors": write_priors, "pronouns": write_pronoun_heads, "picture": write_picture}[sys.argv[1]]()

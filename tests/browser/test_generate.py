@@ -86,7 +86,7 @@ def test_the_candidates_are_the_backends_under_any_rule_and_for_any_prompt(page:
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([candidate.piece for candidate in step.candidates[:10]])
-    click(page.get_by_text("The same as a table"))
+    click(page.get_by_text("Table", exact=True))
     rows = table(saved(page))
     assert [int(row[1]) for row in rows] == [candidate.token for candidate in step.candidates]
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-6)

@@ -214,13 +214,9 @@ def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewSt
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
-GIVES = gettext_lazy(
-    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: its attention to each candidate, "
-    "from 0 to 1."
-)
-GETS = gettext_lazy(
-    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: attention from each candidate, "
-    "from 0 to 1."
+LEGEND = gettext_lazy(
+    "Each row is a link. Outlined: the marked word; dashed: its answer. Shade: its attention to or from each "
+    "candidate, from 0 to 1."
 )
 
 
@@ -245,7 +241,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     show_notice(summary(score, every), role="status")
     kept, shown = paginate(every, kind, options)
     _draw_links(score, shown, choice, widget_key(kind, "links"))
-    st.caption(translate(GIVES if score.place[0] == 0 else GETS))
+    st.caption(translate(LEGEND))
     file = f"headlight-{score.name()}-links.csv"
     about = _("All {links:,} links of this list", links=len(kept))
     download_button(

@@ -14,17 +14,17 @@ from ui.run.page_model import kind_of
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
 from ui.show.microscope import draw_microscope
+from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
 WHAT = gettext_lazy(
-    "**Headlight** looks into a language model. A **head** is one of its many small readers: for each word it decides "
-    "how much to look at every other word."
+    "A language model reads with many **heads**. For each word, a head decides how much to attend to every other word."
 )
 LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
-TOO_LARGE = gettext_lazy("This text is too long: a file of it would be larger than what can be opened again")
-SAVE = gettext_lazy("One file with everything computed for this text, to be opened again here or on another machine")
+TOO_LARGE = gettext_lazy("The text is too long: its file could not be opened again")
+SAVE = gettext_lazy("A file with all recorded values, which Headlight can open again")
 
 
 def how_to_read() -> None:
@@ -32,15 +32,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **head** gives each token (row) weights over the tokens it looks at (columns); a row sums to one: "
-                "the softmax of q · kᵀ, in most models over √d, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762).\n"
-                "- Rare words are cut into pieces; a piece that goes on with a word begins with ##. "
-                "Click a word to ask where it looks; switch to “is looked at by” for the other direction. The sentence "
-                "above the maps says what the numbers say, for the head that is chosen.\n"
-                "- A large weight shows where a head reads, not yet what the model does with it "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the first token "
-                "often means that a head has nothing to do ([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
+                "- A **head** gives each token (row) a weight for every token it attends to (columns). A row "
+                "sums to one: it is the softmax of q · kᵀ / √d in most models "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- Rare words are split into "
+                "tokens; a token that continues a word begins with ##.\n- A large weight shows where a head "
+                "attends, not how the model uses it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the "
+                "first token often means that a head has nothing to do "
+                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )
 
@@ -51,6 +50,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     if shown is None:
         return
     view, survey, selection = shown
+    draw_pronoun_head(trace)
     st.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),

@@ -21,6 +21,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
+from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help
 from ui.show.tables import download_button, page_provenance
 from ui.state.params import set_params
@@ -88,6 +89,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
     pick_words(asked, found)
     pick_strength(choice)
     answer(asked, choice)
+    draw_pronoun_head(trace)
     st.subheader(_("And when one word changes?"))
     other, neutral = texts(found, probe)
     again = None

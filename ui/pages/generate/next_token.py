@@ -194,7 +194,7 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)
         for rank, found in enumerate(step.candidates, start=1)
     ]
-    with st.expander(_("The same as a table")):
+    with st.expander(_("Table")):
         bound_widget(GenerateOptions, "top", st.number_input, shown=most, min_value=1, max_value=MOST_TOP, width=170)
         draw_table(
             {translate(name): [row[at] for row in rows] for at, name in enumerate(names)},

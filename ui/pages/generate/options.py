@@ -10,7 +10,7 @@ from viz.options import option
 
 SHOWS = {
     "next": gettext_lazy("Next token"),
-    "looks": gettext_lazy("Where it looks"),
+    "looks": gettext_lazy("Attention"),
     "heads": gettext_lazy("All heads"),
     "layers": gettext_lazy("Layer by layer"),
     "sink": gettext_lazy("The first token"),
@@ -34,7 +34,7 @@ class GenerateOptions(AnsweringOptions):
 
     show: str = option(
         "next",
-        label=gettext_lazy("What to look at"),
+        label=gettext_lazy("View"),
         help=gettext_lazy("What comes next, what was looked at before it, and what single heads do"),
         choices=SHOWS,
     )

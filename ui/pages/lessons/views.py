@@ -184,7 +184,7 @@ def _blank(choice: ViewState) -> None:
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
         )  # fmt: skip
     guesses = filled.blanks[0].guesses
-    title = _("The likeliest pieces")
+    title = _("Likeliest tokens")
     draw_chart(bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED)
     st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
 
@@ -238,7 +238,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
     there = choice if _is_drawn(pointed) or pointed.yours else choice_of(pointed)
-    label = _("Open in Attention heads") if view == "explore" else _("Open this view on its own page")
+    label = _("Open Attention heads") if view == "explore" else _("Open this view on its own page")
     with st.container(horizontal=True):
         link_to_view(
             view,

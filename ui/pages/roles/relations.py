@@ -8,16 +8,15 @@ from typing import Any
 
 from i18n import _
 from inference import UserError
-from probing.corpus import GAP_RELATION
 from probing.formats import READY, load_ready_set
-from probing.results import Head, RelationRow, held_out_best, name_heads
+from probing.pronoun_heads import PRONOUNS, best_pronoun_head
+from probing.results import Head, RelationRow, name_heads
 from probing.score import HitCounts, ScoringRun
 from ui.run.notices import show_notice
 from ui.run.progress import run_scoring
+from ui.show.pronoun_head import describe_pronoun_head
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
-
-PRONOUNS = "pronouns"  # The set of sentences with a pronoun and two candidates, in READY.
 
 
 @dataclass(frozen=True)
@@ -96,13 +95,5 @@ def summary(relations: Relations, heads: int) -> str:
 def _pronoun_head(relations: Relations) -> str:
     """Return a sentence on the best head for pronouns, chosen and scored as on Scores; "" without sentences."""
     tally = relations.tallies.get(PRONOUNS)
-    row = None if tally is None else held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
-    if row is None:
-        return ""
-    return _(
-        "The pronoun head is {layer}-{head}: {found:.1f} % of {links:,} held-out links.",
-        layer=row.layer,
-        head=row.head,
-        found=row.accuracy,
-        links=row.n,
-    )
+    found = None if tally is None else best_pronoun_head(tally)
+    return "" if found is None else describe_pronoun_head(found)

@@ -1,0 +1,84 @@
+"""The head of a model that links pronouns best, with its score on sentences that did not choose it.
+
+The head is chosen on one half of the bundled sentences with a pronoun and two candidates, and scored on the other
+half. Results of the bundled models are stored with the app, so that a page shows them without a computation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from attention.trace import ModelId
+from probing.corpus import GAP_RELATION
+from probing.formats import load_ready_set
+from probing.results import held_out_best
+from probing.score import HitCounts, ScoringBackend, ScoringRun, ScoringState, score
+
+PRONOUNS = "pronouns"  # the set of sentences with a pronoun and two candidates, in `probing.formats.READY`
+STORED = Path(__file__).resolve().parent.parent / "assets" / "pronoun_heads.json"  # of the bundled models
+
+
+@dataclass(frozen=True)
+class PronounHeadScore:
+    """A head and its score on held-out links, next to the best rule; layer and head count from 0.
+
+    Accuracies and the ends of the 95 % interval are in percent. ``rule`` is the English name of the rule. ``p`` is
+    two-sided, paired by sentence, and not corrected, because one head is tested.
+    """
+
+    layer: int
+    head: int
+    accuracy: float
+    low: float
+    high: float
+    links: int
+    rule: str
+    rule_accuracy: float
+    p: float
+
+
+def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
+    """Return the best head for pronouns from the counts of all heads; None if a half has no links."""
+    row = held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
+    if row is None:
+        return None
+    return PronounHeadScore(
+        row.layer, row.head, row.accuracy, row.low, row.high, row.n, row.baseline_name, row.baseline, row.p
+    )
+
+
+def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | None = None) -> PronounHeadScore | None:
+    """Score every head of a model on the pronouns; raise UserError if the model cannot read them."""
+    run = ScoringRun(load_ready_set(PRONOUNS), model, revision)
+    state = ScoringState(run.key)
+    for _finished in score(backend, run, state):
+        pass
+    return best_pronoun_head(state.tally)
+
+
+def store(found: Mapping[ModelId, PronounHeadScore], file: Path = STORED) -> None:
+    """Write the heads of some models, by the hash of the model's weights."""
+    entries = {model.weights: {"model": model.name, **asdict(head)} for model, head in found.items()}
+    file.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+
+
+def stored_pronoun_head(model: ModelId, file: Path = STORED) -> PronounHeadScore | None:
+    """Return the stored head of a model with exactly these weights, or None.
+
+    >>> stored_pronoun_head(ModelId("headlight-bert", None, "encoder", "BertModel", "other weights")) is None
+    True
+    """
+    return _load_stored(file).get(model.weights or "")
+
+
+@cache
+def _load_stored(file: Path) -> dict[str, PronounHeadScore]:
+    entries = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {
+        weights: PronounHeadScore(**{name: value for name, value in entry.items() if name != "model"})
+        for weights, entry in entries.items()
+    }

@@ -1,0 +1,47 @@
+"""The pronoun head of the page's model: its score on held-out sentences, and a button that selects it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from i18n import _, translate
+from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
+from ui.state.selection import pronoun_in
+from ui.state.session import set_view_state
+
+KEY = "pronoun_head"
+
+
+def describe_pronoun_head(found: PronounHeadScore) -> str:
+    """Return a sentence on a head's score on held-out links, next to the best rule and the test's p."""
+    return _(
+        "The pronoun head is {layer}-{head}: {accuracy:.0f} % of {links:,} held-out links, against {rule_accuracy:.0f}"
+        " % by the rule “{rule}” (two-sided p = {p:.2g}).",
+        layer=found.layer,
+        head=found.head,
+        accuracy=found.accuracy,
+        links=found.links,
+        rule=translate(found.rule),
+        rule_accuracy=found.rule_accuracy,
+        p=found.p,
+    )
+
+
+def draw_pronoun_head(trace: Trace) -> None:
+    """Draw the sentence and the button, if the text has a pronoun and the model's head is stored with the app."""
+    found = stored_pronoun_head(trace.model)
+    if found is None or trace.pair or pronoun_in(View(trace, words=True)) is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{KEY}_row"):
+        st.button(
+            _("Show pronoun head"),
+            key=KEY,
+            icon=":material/link:",
+            help=_("The best head on the selection half of 40 sentences with a pronoun."),
+            on_click=set_view_state,
+            kwargs={"layer": found.layer, "head": found.head},
+            width="content",
+        )
+        st.caption(describe_pronoun_head(found))
