@@ -15,7 +15,7 @@ from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import app_process, notebook, score_command
+from headlight import app_process, notebook, score_command, similar_command
 from headlight.command_input import CommandError, head_of, read_trace, refuse_unwritable, text_of
 from headlight.notebook import Shown
 from inference.backend import LocalBackend
@@ -27,13 +27,14 @@ from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch", "why")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "similar")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
        headlight score FILE --format …  every head's score on annotated sentences
        headlight why TEXT --head 3-1 --from it --to animal --json FILE
                                         the sources of an attention score
+       headlight similar A B --json FILE  the token pairs that make two texts similar
        headlight fetch                  three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
@@ -44,7 +45,7 @@ What every layer and every head of a Transformer attends to.
 
   --model ID      of the Hugging Face hub, or a folder; all-MiniLM-L6-v2 without it
   --port N        of the app; 8501 or the next free one without it
-  --json          print what was done as JSON; score and why take a file for it
+  --json          print what was done as JSON; score, why and similar take a file for it
   -h, --version   also: headlight COMMAND -h, for what else a command takes
 
 A text that is called like a command: headlight open serve.
@@ -211,6 +212,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     fourth.set_defaults(run=fetch)
     score_command.add_parser(commands)
+    similar_command.add_parser(commands)
     for each in (first, second, third):
         each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
         each.add_argument("--json", action="store_true", help="print what was done as JSON")

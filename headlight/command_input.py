@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from attention.head_names import parse_head
@@ -14,10 +15,17 @@ from inference.catalogue.listing import find_reader
 from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.text.encoding import check_known
+from probing.command import open_backend
 
 
 class CommandError(ValueError):
     """Raised if a command cannot be carried out; the message is one sentence."""
+
+
+@cache
+def shared_backend(model: str) -> tuple[LocalBackend, str]:
+    """Return a backend that keeps the model for later calls in Python, and the model's name in it."""
+    return open_backend(model)
 
 
 def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:

@@ -7,14 +7,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from attention.head_names import head_label, parse_head
 from attention.trace import Trace
 from attention.view import DisplayToken, View
-from headlight.command_input import CommandError, read_trace, refuse_unwritable, text_of
+from headlight.command_input import CommandError, read_trace, refuse_unwritable, shared_backend, text_of
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED, TraceRequest
 from inference.tasks.score_decomposition import ScoreAnswer, ScoreRequest
@@ -83,14 +82,9 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
 
     Raise ValueError with a one-sentence message if the score cannot be decomposed.
     """
-    backend, name = _backend(model)
+    backend, name = shared_backend(model)
     request = TraceRequest(model=name, revision=revision, text=text, pair=pair, target=target_text)
     return explain_score(backend, read_trace(backend, request, False), request, head, str(query), str(key), part)
-
-
-@cache
-def _backend(model: str) -> tuple[LocalBackend, str]:
-    return open_backend(model)
 
 
 def explain_score(  # noqa: PLR0913  # the input, the head and its two words
