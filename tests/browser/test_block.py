@@ -96,9 +96,7 @@ def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
         assert ("#dbeaf6" if theme == "light" else "#14324a") in colours
         assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
-    expect(page.get_by_text("The parts sum to 22,713,216, as the library counts.")).to_be_visible(
-        timeout=PATIENCE
-    )
+    expect(page.get_by_text("The parts sum to 22,713,216, as the library counts.")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
@@ -112,9 +110,7 @@ def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_i
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
-    expect(page.get_by_text("as the feed-forward part at n = 1,536")).to_be_visible(
-        timeout=PATIENCE
-    )
+    expect(page.get_by_text("as the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile(r"Measuring: [4-9] of 11"))).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Stop").click()

@@ -53,7 +53,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
-    lacking, having = matched(r"by more than (\S+), which is rounding.* differs by up to (\S+) ", sentence).groups()
+    lacking, having = matched(r"differ by at most (\S+) \(rounding\).* differs by up to (\S+) ", sentence).groups()
     assert float(lacking) < 1e-5
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
@@ -104,7 +104,7 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
     turn(page, SHOWS["distance"])
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
-        expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
+        expect(note(page, "has no such numbers", "the paper's", settings)).to_be_visible()
     turn(page, SHOWS["shift"])
     expect(note(page, "One matrix moves every position by 5")).to_contain_text("over 27 positions")
     turn(page, SHOWS["test"])

@@ -110,9 +110,7 @@ def test_letters_of_two_sides_are_told_apart_where_they_differ() -> None:
     assert ("n", "7", "tokens, encoder") in bart
     assert ("m", "5", "tokens, decoder") in bart
     assert ("h", "3", "heads per layer") in bart
-    assert ("h_kv", "2", "key–value heads") in list(
-        sizes(built("Llama"), lengths(built("Llama")))
-    )
+    assert ("h_kv", "2", "key–value heads") in list(sizes(built("Llama"), lengths(built("Llama"))))
 
 
 def test_the_payload_is_what_the_script_draws() -> None:
