@@ -58,7 +58,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
     assert f"(head {layer}-{head})" in sentence
-    taken = note(page, "How positions were taken away")
+    taken = note(page, "Positions removed:")
     expect(taken).to_contain_text("embeddings.position_embeddings.weight (rows × numbers: 512 × 384)")
     expect(page.locator(".matrices")).to_have_count(4)
     rest(page)
