@@ -1,4 +1,4 @@
-"""Routes for exports of the view: weights as CSV and JSON, the strongest links, and an offline HTML page."""
+"""Routes for downloads of the view: images for papers, weights, the strongest links, and an offline HTML page."""
 
 from __future__ import annotations
 
@@ -22,17 +22,38 @@ from viz.components.explore import explore
 from viz.components.explore.content import BadRequest, head_of, number
 from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
-from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
+from viz.export import TooLong, caption, links_csv, weights_json
+from viz.paper.matrix import draw_matrix
+from viz.paper.page import FORMATS as IMAGES
+from viz.paper.page import BadOption, paper_options, render
+from viz.paper.tables import FORMATS as TABLES
+from viz.paper.tables import table_file, weights_table
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
-def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the selected head's weights as CSV, a row for each query, zipped with their provenance."""
+def image(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return the selected head's map as an image for a paper, with the options of the query."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
-    about = caption(view, layer, head)
-    return _zip("headlight-attention", weights_csv(view, layer, head), about)
+    options = paper_options(request.query_params)
+    content = render(lambda: draw_matrix(view, layer, head, options), options.format)
+    name = file_stem("headlight-attention", caption(view, layer, head))
+    return file_response(f"{name}.{options.format}", IMAGES[options.format], content)
+
+
+def _weights(file_format: str) -> Callable[[Trace, ViewOptions, Request], Response]:
+    """Return the function for the selected head's weights as a tidy table."""
+
+    def table(trace: Trace, look: ViewOptions, request: Request) -> Response:
+        view = get_trace_store().view(trace, look)
+        layer, head = head_of(request.query_params, view)
+        about = caption(view, layer, head)
+        content = table_file(weights_table(view, layer, head), file_format, about)
+        name = f"{file_stem('headlight-attention', about)}.{file_format}"
+        return file_response(name, TABLES[file_format], content)
+
+    return table
 
 
 def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
@@ -64,7 +85,9 @@ def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
 
 
 FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
-    "export.csv": csv,
+    "export.image": image,
+    "export.csv": _weights("csv"),
+    "export.parquet": _weights("parquet"),
     "export.json": json,
     "export.html": html,
     "links.csv": links,
@@ -102,7 +125,7 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
     def content(trace: Trace, look: ViewOptions, request: Request) -> Response:
         try:
             return make(trace, look, request)
-        except TooLong as error:
+        except (TooLong, BadOption) as error:
             raise BadRequest(error_message(error)) from error
 
     def endpoint(request: Request) -> Response:

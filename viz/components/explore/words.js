@@ -128,7 +128,7 @@ export const WORDS = {
   token: sentence("looks at"),
   weight: sentence("weight"),
   download: sentence("Download as CSV"),
-  export: sentence("Export"),
+  export: sentence("Download"),
   exportFigure: sentence("{figure} as {format}"),
   numbers: sentence("Numbers as {format}"),
   page_html: sentence("This view as HTML"),
