@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,6 +15,7 @@ from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
 from i18n import error_message, gettext_lazy
+from inference import TraceRequest
 from ui.routes.traces import FILES as MAKING
 from ui.routes.traces import PREFIX, file_response, serve_trace
 from ui.run.positional_prior import prior_map
@@ -24,6 +26,7 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_json
 from viz.paper.matrix import draw_matrix
+from viz.paper.notebook import weights_notebook
 from viz.paper.page import FORMATS as IMAGES
 from viz.paper.page import BadOption, paper_options, render
 from viz.paper.tables import FORMATS as TABLES
@@ -79,6 +82,29 @@ def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
     return file_response("headlight-export.html", "text/html", page.encode())
 
 
+def notebook(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return a notebook that reproduces the selected head's weights."""
+    view = get_trace_store().view(trace, look)
+    layer, head = head_of(request.query_params, view)
+    content = weights_notebook(view, layer, head, _request_fields(trace))
+    name = file_stem("headlight-attention", caption(view, layer, head))
+    return file_response(f"{name}.ipynb", "application/x-ipynb+json", content)
+
+
+def _request_fields(trace: Trace) -> dict[str, Any]:
+    """Return the fields of the request that gives the trace; raise BadRequest for files, pictures and edits."""
+    plain: dict[str, Any] = {"model": trace.model.name, "text": trace.text}
+    optional: dict[str, Any] = {"pair": trace.pair, "target": trace.target_text, "revision": trace.model.revision}
+    if trace.whole is not None:
+        optional["cut"] = len(trace.source)
+    for count in range(len(optional) + 1):
+        for names in itertools.combinations(optional, count):
+            fields = plain | {name: optional[name] for name in names if optional[name]}
+            if TraceRequest(**fields).key == trace.id:
+                return fields
+    raise BadRequest(gettext_lazy("A notebook cannot reproduce an opened file, a picture or an edited pass."))
+
+
 def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
     stem = file_stem(name, about)
     return file_response(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
@@ -90,6 +116,7 @@ FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
     "export.parquet": _weights("parquet"),
     "export.json": json,
     "export.html": html,
+    "export.ipynb": notebook,
     "links.csv": links,
 }
 

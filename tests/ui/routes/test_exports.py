@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,12 @@ from starlette.testclient import TestClient
 
 from attention.storage import dump
 from attention.trace import Trace
+from attention.view import View
+from inference import TraceRequest
 from tests.support.traces import sentence_trace
 from ui.routes.exports import routes
 from ui.routes.traces import PREFIX
-from ui.run.services import get_trace_store, trace_seal
+from ui.run.services import get_backend, get_trace_store, trace_seal
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +54,21 @@ def test_wrong_options_get_a_sentence(client: TestClient, trace: Trace, query: s
     answer = client.get(address(trace, "export.image", query))
     assert answer.status_code == 400
     assert answer.text.endswith(".")
+
+
+def test_a_notebook_gives_the_weights_that_the_view_shows(client: TestClient) -> None:
+    text = 'Quotes "and" a tired animal\'s street.'
+    trace = get_backend().trace(TraceRequest(text=text))
+    answer = client.get(address(trace, "export.ipynb", "&words=1"))
+    assert answer.status_code == 200
+    cells = answer.json()["cells"]
+    assert trace.model.weights
+    assert trace.model.weights in "".join(cells[0]["source"])
+    names: dict[str, Any] = {}
+    for cell in cells[1:]:
+        exec("".join(cell["source"]), names)
+    np.testing.assert_array_equal(names["weights"], View(trace, words=True).weights(1, 2))
+
+
+def test_an_opened_file_has_no_notebook(client: TestClient, trace: Trace) -> None:
+    assert client.get(address(trace, "export.ipynb")).status_code == 400

@@ -13,8 +13,8 @@ import { fill } from "../shared/words.js";
 
 /** @type {PictureFormat[]} */
 const PICTURES = ["PNG", "SVG"];
-const FORMATS = ["csv", "parquet", "json", "html"]; // formats of the numbers
-const SERVED = ["parquet", "html"]; // formats that need the server
+const FORMATS = ["csv", "parquet", "json", "html", "ipynb"]; // formats of the numbers
+const SERVED = ["parquet", "html", "ipynb"]; // formats that need the server
 
 /**
  * Return the server's address of an exported file.
@@ -56,7 +56,7 @@ export function createExport(app, current) {
       href: "#",
       "data-format": format,
       onclick: (/** @type {Event} */ event) => numbers(event, format),
-    }, format === "html" ? say.page_html : fill(say.numbers, { format: format.toUpperCase() }))
+    }, format === "html" ? say.page_html : format === "ipynb" ? say.notebook : fill(say.numbers, { format: format.toUpperCase() }))
   );
   const title = h("summary", {}, say.export);
   const image = imageForm();

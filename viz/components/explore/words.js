@@ -132,6 +132,7 @@ export const WORDS = {
   exportFigure: sentence("{figure} as {format}"),
   numbers: sentence("Numbers as {format}"),
   page_html: sentence("This view as HTML"),
+  notebook: sentence("Python notebook"),
   gridName: sentence("Grid"),
   captionBase: sentence("layers, heads and positions counted from 0"),
   lost: sentence("Connection lost, retrying …"),
