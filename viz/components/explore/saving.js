@@ -50,13 +50,21 @@ export function createExport(app, current) {
     )
   );
   const links = FORMATS.map((format) =>
-    h("a", {
-      class: "item",
-      download: true,
-      href: "#",
-      "data-format": format,
-      onclick: (/** @type {Event} */ event) => numbers(event, format),
-    }, format === "html" ? say.page_html : format === "ipynb" ? say.notebook : fill(say.numbers, { format: format.toUpperCase() }))
+    h(
+      "a",
+      {
+        class: "item",
+        download: true,
+        href: "#",
+        "data-format": format,
+        onclick: (/** @type {Event} */ event) => numbers(event, format),
+      },
+      format === "html"
+        ? say.page_html
+        : format === "ipynb"
+        ? say.notebook
+        : fill(say.numbers, { format: format.toUpperCase() }),
+    )
   );
   const title = h("summary", {}, say.export);
   const image = imageForm();
