@@ -26,11 +26,10 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_json
 from viz.paper.matrix import draw_matrix
-from viz.paper.notebook import weights_notebook
 from viz.paper.page import FORMATS as IMAGES
 from viz.paper.page import BadOption, paper_options, render
 from viz.paper.tables import FORMATS as TABLES
-from viz.paper.tables import table_file, weights_table
+from viz.paper.tables import table_file, weights_notebook, weights_table
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
