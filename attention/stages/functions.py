@@ -103,6 +103,18 @@ def layer_norm(
     return found if bias is None else found + bias
 
 
+def rms_norm(x: Array, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Array:
+    """Divide each vector by its root mean square and multiply it by ``weight`` (arXiv:1910.07467).
+
+    >>> rms_norm(np.array([3.0, 3.0]), [2], eps=0.0).tolist()
+    [1.0, 1.0]
+    """
+    axes = tuple(range(-len(normalized_shape), 0))
+    small = np.finfo(x.dtype).eps if eps is None else eps
+    found: Array = x / np.sqrt(np.square(x).mean(axis=axes, keepdims=True) + x.dtype.type(small))
+    return found if weight is None else found * weight
+
+
 def add(x: Any, other: Any, alpha: float = 1) -> Any:
     """Return x + alpha · other."""
     return x + other if alpha == 1 else x + alpha * other
@@ -198,6 +210,7 @@ ROWS: dict[str, Callable[..., Any]] = {
     "softmax": softmax,
     "logsumexp": logsumexp,
     "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
     "sum": reduce(np.sum),
     "mean": reduce(np.mean),
     "topk": topk,

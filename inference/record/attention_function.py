@@ -6,7 +6,7 @@ no setting of a model changes between requests. ``records.py`` converts the reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -89,6 +89,24 @@ def keep_weights() -> Iterator[list[Weighed]]:
         _weighed.reset(token)
 
 
+# A callback for an attention call and its output (batch, head, query, channel).
+Observer = Callable[[AttentionCall, Tensor], None]
+_observer: ContextVar[Observer | None] = ContextVar("headlight_observer", default=None)
+
+
+@contextmanager
+def observe_attention(observer: Observer) -> Iterator[None]:
+    """Pass each attention call of this thread in the block to ``observer``, with the tensors that the model uses.
+
+    Unlike a tape, an observer gets the tensors themselves and never copies.
+    """
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
 _tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
 
 
@@ -143,8 +161,8 @@ def attend(  # noqa: PLR0913  # transformers' own signature
         result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
         return result
 
-    kept = _weighed.get()
-    if tape is None and editor is None and lending is None and plain and kept is None:
+    kept, observer = _weighed.get(), _observer.get()
+    if tape is None and editor is None and lending is None and plain and kept is None and observer is None:
         return compute(), None
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
@@ -170,6 +188,8 @@ def attend(  # noqa: PLR0913  # transformers' own signature
             tape.widen(call)
         else:
             tape.note(call, lse)
+    if observer is not None:
+        observer(asked, output)
     return output.transpose(1, 2).contiguous(), None
 
 
@@ -257,7 +277,7 @@ def _by_formula(call: AttentionCall) -> tuple[Tensor, Tensor]:
 
     No kernel supports either of them.
     """
-    scores = _scores(call)
+    scores = compute_scores(call)
     lse = scores.logsumexp(-1)
     if call.sinks is not None:
         lse = torch.logaddexp(lse, _columns(call.sinks, scores)[..., 0])
@@ -268,10 +288,10 @@ def _by_formula(call: AttentionCall) -> tuple[Tensor, Tensor]:
 
 def weigh(call: AttentionCall) -> Tensor:
     """Return the attention weights of a call, (batch, head, query, key) float32."""
-    return _softmax(_scores(call), call.sinks)
+    return _softmax(compute_scores(call), call.sinks)
 
 
-def _scores(call: AttentionCall) -> Tensor:
+def compute_scores(call: AttentionCall) -> Tensor:
     """Return the input of the softmax, (batch, head, query, key) float32.
 
     In-place operations are used only if no gradient needs the values.

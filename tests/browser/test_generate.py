@@ -81,12 +81,12 @@ def test_the_candidates_are_the_backends_under_any_rule_and_for_any_prompt(page:
     opened(page, writer, temperature=50, top_k=20, top_p=90, seed=3)
     step = writer.backend.predict(asked(writer, temperature=50, top_k=20, top_p=90, seed=3))
     says(page, f"“{step.candidates[0].piece}” comes first")
-    says(page, f"leaves {step.possible} of {step.vocabulary} tokens and {step.entropy_drawn:.2f} bits, and this")
-    says(page, f"this seed draws “{step.chosen.piece}”")
+    says(page, f"leaves {step.possible} of {step.vocabulary} tokens and {step.entropy_drawn:.2f} bits")
+    says(page, f"draws “{step.chosen.piece}”")
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([candidate.piece for candidate in step.candidates[:10]])
-    click(page.get_by_text("The same as a table"))
+    click(page.get_by_text("Table", exact=True))
     rows = table(saved(page))
     assert [int(row[1]) for row in rows] == [candidate.token for candidate in step.candidates]
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-6)
@@ -114,8 +114,8 @@ def another_prompt_forgets_what_was_written_and_a_hostile_one_is_shown_as_text(p
     read(page, "A small cat")
     first = writer.backend.predict(NextToken(model=writer.model("gpt2"), text="A small cat", top=100))
     says(page, f"“{first.candidates[0].piece}” comes first")
-    expect(page.get_by_role("button", name="One back")).to_be_disabled()
-    expect(page.get_by_text("Where you have been")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.get_by_text("History", exact=True)).to_have_count(0)
     hostile = "<img src=x onerror=alert(1)> [a](http://x.org) $x$"
     read(page, hostile)
     step = writer.backend.predict(NextToken(model=writer.model("gpt2"), text=hostile, top=100))
@@ -138,21 +138,21 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     assert path == greedy(writer, 5)
     step = writer.backend.predict(asked(writer, *path))
     page.reload()
-    expect(chip(page, "before it", len(step.row) - 1)).to_be_visible()
-    made, _, text = saved(page, "Save the text").partition("\n\n")
+    expect(chip(page, "predicted it", len(step.row) - 1)).to_be_visible()
+    made, _, text = saved(page, "Save text").partition("\n\n")
     assert (made.splitlines()[0], text) == ("model: gpt2", TEXT + step.text)
-    page.get_by_role("button", name="One back").click()
+    page.get_by_role("button", name="Undo").click()
     assert path_of(page, 4) == path[:4]
     # For a prompt token, the preceding step has read its left context, as a single pass over the text does.
-    chip(page, "before it", 5).click()
+    chip(page, "predicted it", 5).click()
     expect(page).to_have_url(re.compile("at=5"))
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
     earlier = trace.rows(4)[:, :, :5]
     layer, head = np.unravel_index(largest_weight_back(earlier).argmax(), earlier.shape[:2])
     at = 1 + earlier[layer, head, 1:-2].argmax()
-    says(page, f"Before “{trace.tokens[5]}” came, head {layer}-{head} looks back at “{trace.tokens[at]}”")
-    chip(page, "before it", 0).click()
-    says(page, "Nothing stands")
+    says(page, f"Before “{trace.tokens[5]}” came, head {layer}-{head} attends back to “{trace.tokens[at]}”")
+    chip(page, "predicted it", 0).click()
+    says(page, "No step")
     to_the_prompt(page)
 
 
@@ -167,12 +167,12 @@ def test_a_click_goes_another_way_and_the_tree_and_the_back_button_lead_back(pag
     assert path_of(page, 2) == (second, third)
     page.go_back()
     # The browser changes the address before the page redraws.
-    expect(chip(page, "before it", len(step.row))).to_have_count(0)
+    expect(chip(page, "predicted it", len(step.row))).to_have_count(0)
     assert path_of(page, 1) == (second,)
     to_the_prompt(page)
     page.get_by_role("button", name="Next token").click()
     assert path_of(page, 1) == (first,)
-    expect(page.get_by_text("Tokens written so far: 3.")).to_be_visible()
+    expect(page.get_by_text("Tokens written: 3.")).to_be_visible()
     tree = page.locator("#tree")
     piece = writer.backend.predict(asked(writer, second, third)).row.pieces[-1]
     tree.locator("[data-id], [role='treeitem'], [role='button']").filter(has_text=piece).last.click()
@@ -206,11 +206,11 @@ def test_stop_keeps_what_was_written_and_the_reader_may_go_back_or_on(page: Page
     page.go_back()
     expect(page).not_to_have_url(re.compile("written="))
     expect(page.get_by_text("Stopped after")).to_have_count(0)
-    expect(page.get_by_role("button", name="One back")).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.get_by_role("button", name="Next token").click()
     assert path_of(page, 1) == path[:1]
     read(page, TEXT)
-    expect(page.get_by_role("button", name="One back")).to_be_disabled()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     path = stop(page)
     assert 0 < len(path) < 100
     page.get_by_role("button", name="Go on").click()
@@ -238,5 +238,4 @@ def test_every_view_is_accessible_and_fits_and_all_heads_are_those_of_what_was_w
 def all_heads_of_prompt_and_written_tokens(page: Page, writer: Served, path: tuple[int, ...]) -> None:
     painted(page, layer=1, head=2)
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT, written=path))
-    says(page, "prompt and")
     expect(page.locator("[data-painted]").get_by_role("button", name=trace.tokens[-1].strip()).last).to_be_visible()

@@ -55,18 +55,18 @@ def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backe
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), top=4))
     blank = found.blanks[0]
     original = known(blank.original)
-    said(page, re.escape(f"“street”, which stood there, is number {original.rank} of {found.vocabulary}"))
+    said(page, re.escape(f"“street”, ranks {original.rank} of {found.vocabulary}"))
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
-    click(page.get_by_text("The same as a table"))
+    click(page.get_by_text("Table", exact=True))
     names, *rows = saved(page)
-    assert names == ["blank", "stood there", "rank", "piece", "probability"]
+    assert names == ["blank", "original", "rank", "piece", "probability"]
     told = [*blank.guesses, original]
     assert [float(row[-1]) for row in rows] == pytest.approx([guess.probability for guess in told], rel=1e-6)
     asked = MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), words=("cat", "playing"))
     cat, playing = predictor.backend.predict(asked).candidates
-    _, *rows = saved(page, "Save these as CSV")
+    _, *rows = saved(page, "Save the scores")
     assert [row[0] for row in rows] == ["cat", "playing"]
     assert rows[1][1] == "play …ing"
     assert [float(row[2]) for row in rows] == pytest.approx(
@@ -87,7 +87,7 @@ def where_it_looks(page: Page, predictor: Predictor) -> None:
         page,
         re.escape(f"Head {layer}-{head}: the blank gives “animal” {given.max():.2f}; more than any other head."),
     )
-    link = page.get_by_role("link", name="Look at this text on the Explore page")
+    link = page.get_by_role("link", name="Open Attention heads")
     expect(link).to_be_visible()
     link.click()
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("The animal was in the [MASK].")
@@ -113,7 +113,7 @@ def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_tex
     expect(page).to_have_url(re.compile("hidden=0%3A11-14"))
     page.reload()
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=((0, 11, 14),)))
-    said(page, re.escape(f"puts “{found.blanks[0].guesses[0].piece}” first"))
+    said(page, re.escape(f"predicts “{found.blanks[0].guesses[0].piece}”"))
     chip(page, "animal").click()
     expect(chip(page, "animal, .*masked$")).to_be_visible()
     expect(page.get_by_role("combobox", name="Blank")).to_be_visible()

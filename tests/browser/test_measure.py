@@ -136,6 +136,6 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == counts.n - hits
     assert {(line["layer"], line["head"], line["relation"], line["hit"]) for line in lines} == {("2", "8", "det", "0")}
-    page.get_by_role("link", name="Open in Attention heads").first.click()
+    page.get_by_role("link", name="Open Attention heads").first.click()
     expect(page).to_have_url(re.compile("layer=2.*head=8|head=8.*layer=2"))
     painted(page, layer=2, head=8, focus=1)

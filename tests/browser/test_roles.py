@@ -83,7 +83,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     page.reload()
     said(page, "^In 100 texts, ")
     said(page, "^Head 0-2, the token before: 100 hits and 0 misses in 100 texts")
-    page.get_by_role("link", name="Open in Attention heads").nth(1).click()
+    page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)
 

@@ -29,7 +29,7 @@ from ui.show.text import likelihood, percent
 CHART = ".js-plotly-plot .main-svg"
 # The other views have a chart as their main element.
 MAIN = {"beams": "[data-testid='stDataFrame']", "heads": "[data-painted]"}
-STRIP = "The translation, each token with its probability"
+STRIP = "Translation, with probabilities"
 
 
 @pytest.fixture(autouse=True)
@@ -101,13 +101,13 @@ def a_step_and_a_head_are_picked_and_live_in_the_link(
     click_cell(page, "translate_matrix", 3, 2)
     expect(page).to_have_url(re.compile("[?&]step=2"))
     expect(chips(page).nth(2)).to_have_accessible_name(re.compile("chosen"))
-    click(page.get_by_text("Read one step later", exact=True))
+    click(page.get_by_text("One step later", exact=True))
     found = alignment(translator.trace(tokens), 1, 2, False, CrossRowConvention.OWN)
-    says(page, f"Having read “{found.target[3].text}”, cross head 1-2")
+    says(page, f"After reading “{found.target[3].text}”, cross head 1-2")
     heads = page.get_by_role("combobox", name="Cross head")
     heads.scroll_into_view_if_needed()  # A list that opens while the page is still scrolling would close again.
     click(heads)
-    page.get_by_role("option", name="Mean over all").click()
+    page.get_by_role("option", name="Mean").click()
     expect(page).to_have_url(re.compile("cross=mean"))
     says(page, "all cross")
 
@@ -117,38 +117,38 @@ def the_steps_are_gone_through_one_by_one(page: Page, translator: Translator, to
     chips(page).nth(1).click()
     expect(page).to_have_url(re.compile("[?&]step=1"))
     step = translator.backend.predict(translator.asked(written=tokens[:1]))
-    assert f"“{step.candidates[0].piece}” first" in says(page, f"Step 2 of {len(tokens)}")
-    read_so_far = page.get_by_label("What the decoder has read").locator(".chip")
+    assert f"“{step.candidates[0].piece}” is likeliest" in says(page, f"Step 2 of {len(tokens)}")
+    read_so_far = page.get_by_label("Decoder input").locator(".chip")
     expect(read_so_far).to_have_count(len(tokens))
     expect(read_so_far.nth(2)).to_have_attribute("class", re.compile("masked"))
-    page.get_by_role("button", name="One step on").click()
+    page.get_by_role("button", name="Next step").click()
     says(page, f"Step 3 of {len(tokens)}")
     expect(page).to_have_url(re.compile("[?&]step=2"))
 
 
 def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page: Page, translator: Translator) -> None:
     opened(page, translator, show="without", clicking="cut", edits="-", step=1, scope="all")
-    says(page, "removed. Click")
-    chips(page, "Now click a source word").nth(2).click()
+    says(page, "is ablated")
+    chips(page, "Click a source word").nth(2).click()
     tokens = translator.greedy()
-    said = says(page, f"With step 2 not seeing “{translator.trace(tokens).source.pieces[2]}” in 9 heads")
+    said = says(page, f"“{translator.trace(tokens).source.pieces[2]}” hidden from step 2 (heads: 9)")
     edits = tuple(MaskEdge(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
     plain, cut = translator.forced(tokens, (), edits).logs.sum(axis=1)
     assert f"from {likelihood(plain)} to {likelihood(cut)}" in said
-    expect(chips(page, "Now click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))
-    chips(page, "Now click a source word").nth(2).click()
-    says(page, "removed. Click")
+    expect(chips(page, "Click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))
+    chips(page, "Click a source word").nth(2).click()
+    says(page, "is ablated")
     turn(page, CLICKS["head"])
     click_cell(page, "translate_map", 2, 1)
     says(page, "cross head 1-2")
     expect(page).to_have_url(re.compile("edits=ax1-2"))
-    says(page, re.compile("Of 8 other cross heads, drawn at random"))
-    click(page.get_by_text("All that is removed"))
+    says(page, "Of 8 random sets")
+    click(page.get_by_text("Edits"))
     page.get_by_role("textbox", name=CODES).fill("ux0-1, nonsense")
     page.get_by_role("textbox", name=CODES).press("Enter")
     says(page, "valid edit")
     plain, even = translator.forced(tokens, (), (Uniform(0, 1, "cross"),)).logs.sum(axis=1)
-    assert f"from {likelihood(plain)} to {likelihood(even)}" in says(page, "With 1 other edit")
+    assert f"from {likelihood(plain)} to {likelihood(even)}" in says(page, "Other edits: 1")
 
 
 def test_hostile_links_are_shown_as_text_and_what_is_typed_stays_when_it_is_not_read(
@@ -180,7 +180,7 @@ def test_every_view_is_accessible_and_fits_and_every_head_is_of_exactly_this_tra
         expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
         expect(page.get_by_text("How to read this")).to_be_visible()
         if show == "best":  # This view needs scores on hand-aligned sentences.
-            says(page, "French translation")
+            says(page, "French pairs")
         accessible_and_fits(page)
 
 

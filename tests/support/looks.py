@@ -88,7 +88,7 @@ def accessible_and_fits(page: Page, looks: Sequence[Look] = TWO, drawn: Callable
 
 
 def each_view(page: Page, views: Mapping[str, str]) -> Iterator[str]:
-    """Select each view under "What to look at"; yield its short name when the page shows it."""
+    """Select each view under "View"; yield its short name when the page shows it."""
     for view, label in views.items():
         turn(page, label)
         yield view

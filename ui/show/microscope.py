@@ -123,7 +123,7 @@ def explore_link(there: ViewState, what: str = BOTH) -> None:
     if fits(there):
         link_to_view(
             "explore",
-            _("Open in Attention heads"),
+            _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
             help=_("{what} in Attention heads", what=what),

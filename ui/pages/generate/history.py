@@ -84,22 +84,15 @@ def tree(request: NextToken) -> None:
     history = history_of(request)
     if not history:
         return
-    with st.expander(_("Where you have been"), expanded=True):  # a changing label would reopen the expander
+    with st.expander(_("History"), expanded=True):  # a changing label would reopen the expander
         tree_view.mount(
             nodes_of(history, request.written),
             TREE,
-            title=_("Tokens written so far: {tokens:,}. Click one to go back to it", tokens=len(history)),
+            title=_("Tokens written: {tokens:,}. Click one to go back", tokens=len(history)),
             current=write_path(request.written),
             on_pick=lambda: _go_to_node(request),
             unit=_("probability"),
-            names={"kept": _("on the way that is shown"), "other": _("another way")},
-        )
-        st.caption(
-            _(
-                "Each box a written token, with its probability by the model alone where that was asked for; the way "
-                "to what is shown above is solid, other ways are thin. The browser's back button also goes one choice "
-                "back."
-            )
+            names={"kept": _("shown path"), "other": _("other path")},
         )
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.mask import FloatArray
 from attention.tokens import bits
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextToken
 from inference.tasks.heads import InductionHeads, InductionScores
 from ui.input.controls import bound_widget, head_name, head_of, rank_of
@@ -30,7 +30,7 @@ MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
 HALF = 0.5  # share of attention above which a head is counted
 LISTED = 10
-REPEATS = gettext_lazy("A name that comes again")
+REPEATS = gettext_lazy("A repeated name")
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
@@ -38,13 +38,13 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
-    found = ask_model(question, _("Reading repeated random tokens"))
+    found = ask_model(question, _("Asking the model"))
     layer, head = head_of(choice, found.matching)
     show_notice(summary(found), role="status")
     name = head_name(layer, head).capitalize()
     show_notice(
         _(
-            "{head} gives {matching:.2f}, and {control:.2f} where nothing comes again; {rank}.",
+            "{head}: {matching:.2f}, without repetition {control:.2f}; {rank}.",
             head=name,
             matching=found.matching[layer, head],
             control=found.control[layer, head],
@@ -56,11 +56,9 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     _maps(columns, found, (layer, head))
     st.caption(
         _(
-            "{count} texts of {length} different random tokens, each then repeated once. A cell is the head's weight, "
-            "mean over the tokens of the second copy, on the token that followed the same token in the first "
-            "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)); beside it the same places where nothing is "
-            "repeated. Random tokens rule out that the head follows the meaning. The first token of a copy, which "
-            "nothing predicts, counts in no mean of surprise. Click a head to see it on the text above.",
+            "{count} texts of {length} distinct random tokens, repeated once. Cells: mean weight of the "
+            "second copy on the token after the earlier copy "
+            "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)). Click a head to shade the text.",
             count=question.count,
             length=length,
         )
@@ -75,22 +73,15 @@ def summary(found: InductionScores) -> str:
     layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
-    several = ngettext(
-        "{number} of {heads} heads puts more than half there",
-        "{number} of {heads} heads put more than half there",
-        many,
-        number=many,
-        heads=int(np.isfinite(found.matching).sum()),
-    )
     return _(
-        "{head} puts {matching:.2f} of its attention on what followed the same token before; "
-        "looking everywhere alike would give {even:.2f}. {several}. A token of "
-        "the first copy surprises the model by {first:.1f} bits, of the second by "
-        "{second:.1f}; a toss of a coin surprises by 1.",
+        "{head} puts {matching:.2f} of its attention on the token that followed the same token before (uniform:"
+        " {even:.2f}); {number} of {heads} heads put more than half there. Surprisal: {first:.1f} bits in the first"
+        " copy, {second:.1f} in the second.",
         head=name,
         matching=found.matching[layer, head],
         even=found.even,
-        several=several,
+        number=many,
+        heads=int(np.isfinite(found.matching).sum()),
         first=bits(-found.losses[0]),
         second=bits(-found.losses[-1]),
     )
@@ -99,7 +90,7 @@ def summary(found: InductionScores) -> str:
 def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
     given: list[tuple[str, str, FloatArray]] = [
         (MAP, _("Repeated"), found.matching),
-        (CONTROL, _("Nothing repeated"), found.control),
+        (CONTROL, _("Not repeated"), found.control),
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
@@ -116,9 +107,8 @@ def _buttons(found: InductionScores) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
-            _("Try the best head on a text"),
+            _("Try best head"),
             on_click=try_it,
-            help=_("A name comes a second time and breaks off; where does this head look, and what comes next?"),
         )
         bound_widget(GenerateOptions, "sample", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
 
@@ -129,7 +119,7 @@ def _table(found: InductionScores) -> None:
         gettext_lazy("layer"),
         gettext_lazy("head"),
         gettext_lazy("score"),
-        gettext_lazy("nothing repeated"),
+        gettext_lazy("not repeated"),
         gettext_lazy("token before"),
         gettext_lazy("first token"),
     )
@@ -144,8 +134,7 @@ def _table(found: InductionScores) -> None:
     )
     st.caption(
         _(
-            "The {heads} heads with the highest scores; the last two columns are the weight on the token "
-            "before and on the first one. The file has every head.",
+            "The {heads} best heads; the file has all.",
             heads=min(LISTED, len(rows)),
         )
     )

@@ -32,10 +32,10 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> No
         tokens=(*came, *likeliest)[:FOLLOWED],
         top=TOP,
     )
-    found = ask_model(question, _("Reading the newest token's state after each layer"))
+    found = ask_model(question, _("Asking the model"))
     show_notice(
         _(
-            "{when}, the newest token was “{piece}”; this is what its state says, layer by layer.",
+            "{when}, the newest token was “{piece}”; its predictions by layer:",
             when=when_of(step, place),
             piece=mine.row.pieces[-1],
         ),

@@ -17,7 +17,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
-from ui.show.text import percent
+from ui.show.text import join_sentences, percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
@@ -35,45 +35,28 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
     ranks = [rank for rank, found in enumerate(step.candidates, start=1) if found.token == expected]
-    if expected is None:
-        said = _("“{piece}” comes first ({probability}).", **first)
-    elif expected == best.token:
-        said = _(
-            "“{piece}” comes first ({probability}), and with it begins “{word}”, the example's own word.",
-            word=word,
-            **first,
-        )
-    elif ranks:
-        said = _(
-            "“{piece}” comes first ({probability}); “{word}”, the example's own word, is number {rank} ({chance}).",
-            word=word,
-            rank=ranks[0],
-            chance=percent(step.candidates[ranks[0] - 1].probability),
-            **first,
-        )
-    else:
-        said = _(
-            "“{piece}” comes first ({probability}); “{word}”, the example's own word, is not among the first"
-            " {candidates}.",
-            word=word,
-            candidates=len(step.candidates),
-            **first,
-        )
-    return said + _(
-        " The model is uncertain by {entropy:.2f} bits; the rule leaves {possible:,} of {vocabulary:,} tokens and"
-        " {entropy_drawn:.2f} bits, and this seed draws “{piece}”.",
+    said, own = _("“{piece}” comes first ({probability}).", **first), ""
+    if ranks:
+        chance = percent(step.candidates[ranks[0] - 1].probability)
+        own = _("The example's “{word}” has rank {rank} ({chance}).", word=word, rank=ranks[0], chance=chance)
+    elif expected is not None:
+        own = _("The example's “{word}” is not in the top {candidates}.", word=word, candidates=len(step.candidates))
+    entropy = _(
+        "Entropy: {entropy:.2f} bits. Sampling leaves {possible:,} of {vocabulary:,} tokens and {entropy_drawn:.2f}"
+        " bits, and draws “{piece}”.",
         entropy=step.entropy,
         possible=step.possible,
         vocabulary=step.vocabulary,
         entropy_drawn=step.entropy_drawn,
         piece=step.chosen.piece,
     )
+    return join_sentences(said, own, entropy)
 
 
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
     """Draw the candidates as chips, bars and a table, with the controls of the sampling rule."""
     if step.ended or not step.candidates:
-        show_notice(_("The text has ended here: the newest token closes it. Go back, or another way."), role="status")
+        show_notice(_("The text has ended. Go back, or choose another token."), role="status")
         return
     show_notice(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
     most = clamp(options.top, 1, MOST_TOP)
@@ -84,21 +67,19 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
-    figure = before_after(pieces, alone, drawn, theme(), _("Before and after the rule"), marked=marked)
+    figure = before_after(pieces, alone, drawn, theme(), _("Before and after sampling"), marked=marked)
     draw_chart(figure, "generate_bars", place=left)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
-    curve = cumulative(*sums, step.possible, theme(), _("How fast the likeliest add up"))
+    curve = cumulative(*sums, step.possible, theme(), _("Cumulative probability"))
     draw_chart(curve, "generate_sums", place=right)
     st.caption(
         _(
-            "Bars: the model's own probabilities over its whole vocabulary (softmax). Marks: the same after "
-            "temperature, then top-k (the k likeliest only), then top-p (the fewest that reach this sum, "
-            "[arXiv:1904.09751](https://arxiv.org/abs/1904.09751)), scaled to one; at zero a token cannot be drawn. In "
-            "bold: what this seed draws. ␣ is a space before the token, ⏎ a new line."
+            "Bars: softmax over the whole vocabulary. Marks: after temperature, top-k, then top-p "
+            "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣ is a space, ⏎ a new line."
         )
     )
     if any(BYTE in found.piece for found in first):
-        st.text(_("<0xE2> is one byte: such a token is a part of a character, and those after it complete it."))
+        st.text(_("A token such as <0xE2> is one byte of a character."))
     _table(request, step, most)
 
 
@@ -106,7 +87,7 @@ def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int |
     """Return the first token of the example's omitted last word; None after the end of the prompt."""
     if not prompt.left_out or request.written:
         return None
-    ids = ask_model(replace(request, text=prompt.whole), _("Reading the whole example")).row.ids
+    ids = ask_model(replace(request, text=prompt.whole), _("Asking the model")).row.ids
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 
@@ -131,15 +112,13 @@ def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, .
     if step.room:
         token_strip.mount(chips, CHIPS, title=_("Click a token to write it"), on_pick=keep)
     else:
-        token_strip.mount(chips, CHIPS, title=_("The text is as long as the model reads, so nothing more is written"))
+        token_strip.mount(chips, CHIPS, title=_("The text has reached the model's maximum length"))
 
 
 def _under_the_rule(found: NextCandidate) -> str:
     """Return the tooltip of a candidate's chip."""
     values = {"probability": found.probability, "drawn": found.drawn}
-    if found.ends:
-        return _("{probability:.4f}, under the rule {drawn:.4f}, ends the text", **values)
-    return _("{probability:.4f}, under the rule {drawn:.4f}", **values)
+    return _("{probability:.4f}, sampling {drawn:.4f}", **values)
 
 
 def _rule(options: GenerateOptions) -> None:
@@ -147,21 +126,20 @@ def _rule(options: GenerateOptions) -> None:
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
-        _("Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain."),
+        _("Below 1 the likely become likelier; above 1 the unlikely gain."),
     )  # fmt: skip
     bound_widget(
         GenerateOptions, "top_k", columns[1].slider, shown=clamp(options.top_k, 0, KNOWN), min_value=0, max_value=KNOWN
     )
     _hundredths(
         "top_p", columns[2], "Top-p", TOP_PS, 1,
-        _("Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them."),
+        _("Draw from the fewest tokens whose probabilities reach this sum."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(GenerateOptions, "seed", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
         st.button(
-            _("Another draw"),
+            _("Resample"),
             on_click=lambda: set_params(GenerateOptions, seed=(options.seed + 1) % 10_000_000),
-            help=_("The next seed"),
         )
 
 
@@ -187,14 +165,14 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
         gettext_lazy("piece"),
         gettext_lazy("text"),
         gettext_lazy("probability"),
-        gettext_lazy("under the rule"),
+        gettext_lazy("sampling"),
         gettext_lazy("ends"),
     )
     rows = [
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)
         for rank, found in enumerate(step.candidates, start=1)
     ]
-    with st.expander(_("The same as a table")):
+    with st.expander(_("Table")):
         bound_widget(GenerateOptions, "top", st.number_input, shown=most, min_value=1, max_value=MOST_TOP, width=170)
         draw_table(
             {translate(name): [row[at] for row in rows] for at, name in enumerate(names)},

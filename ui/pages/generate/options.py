@@ -10,21 +10,21 @@ from viz.options import option
 
 SHOWS = {
     "next": gettext_lazy("Next token"),
-    "looks": gettext_lazy("Where it looks"),
+    "looks": gettext_lazy("Attention"),
     "heads": gettext_lazy("All heads"),
-    "layers": gettext_lazy("Layer by layer"),
-    "sink": gettext_lazy("The first token"),
+    "layers": gettext_lazy("Logit lens"),
+    "sink": gettext_lazy("Attention sinks"),
     "induction": gettext_lazy("Induction heads"),
 }
-PICKS = {"likeliest": gettext_lazy("The likeliest"), "drawn": gettext_lazy("Drawn")}
+PICKS = {"likeliest": gettext_lazy("Greedy"), "drawn": gettext_lazy("Sampled")}
 OVERS = {
     "head": gettext_lazy("One head"),
-    "layer": gettext_lazy("Mean of its layer"),
-    "all": gettext_lazy("Mean of all"),
+    "layer": gettext_lazy("This layer"),
+    "all": gettext_lazy("All layers"),
 }
 CELLS = {
-    "strongest": (gettext_lazy("Largest weight further back"), gettext_lazy("weight")),
-    "reach": (gettext_lazy("How far back"), gettext_lazy("tokens")),
+    "strongest": (gettext_lazy("Largest earlier weight"), gettext_lazy("weight")),
+    "reach": (gettext_lazy("Mean distance"), gettext_lazy("tokens")),
 }
 
 
@@ -34,8 +34,7 @@ class GenerateOptions(AnsweringOptions):
 
     show: str = option(
         "next",
-        label=gettext_lazy("What to look at"),
-        help=gettext_lazy("What comes next, what was looked at before it, and what single heads do"),
+        label=gettext_lazy("View"),
         choices=SHOWS,
     )
     whole: bool = option(False, of_text=drop_place)  # read an example sentence with its last word
@@ -45,50 +44,40 @@ class GenerateOptions(AnsweringOptions):
     # The token that "Next token" appends.
     pick: str = option(
         "likeliest",
-        label=gettext_lazy("Which token is written"),
-        help=gettext_lazy(
-            "The likeliest each time, or one drawn by its probability under temperature, top-k and top-p"
-        ),
+        label=gettext_lazy("Decoding"),
+        help=gettext_lazy("“Sampled” draws by temperature, top-k and top-p."),
         choices=PICKS,
     )
-    more: int = option(20, label=gettext_lazy("How many"), help=gettext_lazy("Tokens that “Write more” writes"))
+    more: int = option(20, label=gettext_lazy("How many"))
     temperature: int = 100  # hundredths
-    top_k: int = option(
-        0, label="Top-k", help=gettext_lazy("Only the k likeliest tokens can be drawn; 0: all of them.")
-    )
+    top_k: int = option(0, label="Top-k", help=gettext_lazy("Draw from the k likeliest tokens; 0: all."))
     top_p: int = 100  # hundredths
     seed: int = option(
         0,
         label=gettext_lazy("Seed"),
-        help=gettext_lazy(
-            "Decides the draw together with the number of written tokens: the same seed writes the same text."
-        ),
+        help=gettext_lazy("The same seed writes the same text."),
     )
-    top: int = option(
-        10, label=gettext_lazy("Tokens in the figures"), help=gettext_lazy("How many of the likeliest are drawn above")
-    )
+    top: int = option(10, label=gettext_lazy("Candidates"))
     over: str = option(
         "head",
-        label=gettext_lazy("Shade the text by"),
-        help=gettext_lazy("The weights of the chosen head, or their mean over its layer or over all heads"),
+        label=gettext_lazy("Text shade"),
         choices=OVERS,
     )
     # Measure in the map of heads.
     cell: str = option(
         "strongest",
-        label=gettext_lazy("Each cell shows"),
-        help=gettext_lazy("What the map below shows of every head"),
+        label=gettext_lazy("Cells"),
         choices={name: title for name, (title, _unit) in CELLS.items()},
     )
     # Seed of the random tokens in the test for induction heads.
     sample: int = option(
         0,
         label=gettext_lazy("Sample"),
-        help=gettext_lazy("Decides which random tokens are read; what a head is should not depend on it"),
+        help=gettext_lazy("Seed of the random tokens"),
     )
     # Include the first token in figures of attention.
     first: bool = option(
         True,
-        label=gettext_lazy("Count the first token"),
-        help=gettext_lazy("Off: the first token is left out, and each head's other weights are scaled to one"),
+        label=gettext_lazy("Include first token"),
+        help=gettext_lazy("Off: the other weights are scaled to 1."),
     )

@@ -28,13 +28,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A decoder gives every token of its vocabulary a probability to come next; one is written, read with "
-                "the rest, and so on. A token looks back only ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- The weights shown are those of the step that chose a token, taken where the token before it stands. "
-                "They say what was read there, not yet what was done with it "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
-                "- What comes next is what fits the texts that the model has read, not what is true; the same prompt, "
-                "rule and seed write the same text again."
+                "- A decoder predicts a probability for every next token, writes one, and reads it with the "
+                "rest. Tokens attend only to the left "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- The weights are those of the "
+                "step that chose a token, at the position before it. They do not show how the result was "
+                "used ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n- The text is likely, not "
+                "necessarily true. The same prompt, sampling and seed write the same text."
             )
         )
 
@@ -52,7 +51,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
     options = get_params(GenerateOptions)  # written_on may have changed the address
-    step = ask_model(request, _("Reading the prompt"))
+    step = ask_model(request, _("Asking the model"))
     with example:
         left_out(prompt, options, choice)
     remember(request, step)
@@ -90,10 +89,9 @@ def draw_view() -> None:
         offer_way_out(refusal, answerer, chosen)
         if get_params(GenerateOptions).written:
             st.button(
-                _("Back to the prompt"),
+                _("To the prompt"),
                 on_click=set_params,
                 args=(GenerateOptions,),
                 kwargs=PROMPT_ALONE,
-                help=_("What was written after it is left out"),
             )
     how_to_read()

@@ -24,9 +24,9 @@ KNOWN = 100  # candidates in a request; figures show fewer
 MOST_TOP, MOST_MORE = 50, 100
 TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # minimum and maximum, in hundredths
 PROMPTS: dict[str, str] = {
-    gettext_lazy("A verb far from its subject"): "The keys to the old wooden cabinet in the hall",
+    gettext_lazy("A distant subject"): "The keys to the old wooden cabinet in the hall",
     gettext_lazy("A fact"): "The capital of France is Paris. The capital of Italy is",
-    gettext_lazy("A name that comes again"): "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
+    gettext_lazy("A repeated name"): "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
     gettext_lazy("A list"): "Monday, Tuesday, Wednesday,",
     gettext_lazy("A story"): "Once upon a time there was a little fox who",
 }
@@ -97,13 +97,9 @@ def request_of(choice: ViewState, options: GenerateOptions, who: PageModel, prom
         seed=options.seed,
     )
     if read_path(options.written) is None:
-        show_notice(
-            _("The tokens that the link says were written cannot be read; the prompt alone is shown."), "status"
-        )
+        show_notice(_("The written tokens of the link are damaged; only the prompt is shown."), "status")
     elif options.written and options.of not in (mark_of(asked), *st.session_state.get(HISTORY, {})):
-        show_notice(
-            _("The tokens that the link says were written follow another text or model; they are left out."), "status"
-        )
+        show_notice(_("The written tokens of the link belong to another text or model; they are left out."), "status")
     return on_path(asked, options)
 
 
@@ -132,26 +128,24 @@ def prompts() -> None:
         index=None,
         key="generate_prompt",
         format_func=translate,
-        placeholder=_("Pick one"),
+        placeholder=_("Choose"),
         width=230,
         on_change=_start_ready_prompt,
-        help=_("Beginnings of texts that show something; any text of your own is typed into the box above."),
     )
 
 
 def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
     """Draw the notice and the button about the omitted last word of an example."""
     if prompt.left_out:
-        show_notice(_("Of the example all but its last word is read; what does the model put there?"), role="status")
-        hint = _("The model then goes on after the full stop. Your own texts are always read whole.")
-        _reading(_("Read the whole example"), True, hint)
+        show_notice(_("The example's last word is left out for the model to predict."), role="status")
+        _reading(_("Whole example"), True)
     elif options.whole and example_of(choice.text, choice.pair) is not None:
-        _reading(_("Leave the last word out"), False, _("The model then says what it would put there."))
+        _reading(_("Drop last word"), False)
 
 
-def _reading(label: str, whole: bool, hint: str) -> None:
+def _reading(label: str, whole: bool) -> None:
     """Draw a button that reads the example with or without its last word."""
-    st.button(label, on_click=set_params, args=(GenerateOptions,), kwargs={"whole": whole, **PROMPT_ALONE}, help=hint)
+    st.button(label, on_click=set_params, args=(GenerateOptions,), kwargs={"whole": whole, **PROMPT_ALONE})
 
 
 def _start_ready_prompt() -> None:

@@ -20,6 +20,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
@@ -59,7 +60,7 @@ def selected_step(
     if not options.at or options.at >= place:
         return request, step, place
     asked = request_before(request, prompt_length(step, request), options.at)
-    return asked, ask_model(asked, _("Reading the text up to this token")), options.at
+    return asked, ask_model(asked, _("Asking the model")), options.at
 
 
 def step_attention(
@@ -70,7 +71,7 @@ def step_attention(
     Raise UserError if the model cannot answer.
     """
     if options.at == 0:
-        show_notice(_("Nothing stands before the first token, so no step led to it; pick another one."), role="status")
+        show_notice(_("No step predicts the first token. Pick another token."), role="status")
     _asked, mine, place = selected_step(request, step, options)
     if mine.looks is None:
         return None
@@ -97,22 +98,16 @@ def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToke
     """Draw the summary and the text as chips; a click selects the step that predicted a token."""
     if seen is None:
         show_notice(
-            _("This architecture does not give its attention step by step; “All heads” reads the whole text."), "status"
+            _("This architecture returns no attention step by step; “All heads” reads the whole text."), "status"
         )
     else:
         show_notice(summary(seen, step, options), role="status")
     length = prompt_length(step, request)
     chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
     token_strip.mount(
-        chips, STRIP, title=_("Click a token to see what was looked at before it"), on_pick=lambda: _on_pick(step)
+        chips, STRIP, title=_("Click a token to see the attention that predicted it"), on_pick=lambda: _on_pick(step)
     )
-    st.caption(
-        _(
-            "Shade: the weight that the outlined token, the newest one then, gives to each token. The step that "
-            "chooses a token is taken one place before it: there the model has read all that stands to its left, and "
-            "not yet the token itself. Dashes: the token that came then. Underneath a written token stands its number."
-        )
-    )
+    st.caption(_("Shade: attention from the outlined token, which predicts the dashed one. Numbers: written tokens."))
 
 
 def when_of(step: DecodingStep, place: int) -> str:
@@ -128,42 +123,40 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
     when = when_of(step, seen.place)
     who = {
         "head": seen.head_name,
-        "layer": _("layer {layer}, on average over its heads,", layer=seen.layer),
-        "all": _("the model, on average over all heads,"),
+        "layer": _("the mean of layer {layer}", layer=seen.layer),
+        "all": _("the mean of all heads"),
     }[options.over]
-    scaled = "" if options.first else _("; the first token is left out and the rest scaled to one")
+    ends = (
+        _("First token: {weight:.2f}.", weight=shown[0])
+        if options.first
+        else _("The first token is left out; the rest is scaled to 1.")
+    )
     if len(shown) < 4:
-        given = _("; {who} gives the first token {weight:.2f}", who=who, weight=shown[0]) if options.first else ""
-        return _("{when}, there is too little to look back at{given}.", when=when, given=given)
+        return join_sentences(_("{when}, the text is too short to attend back.", when=when), ends)
     if not options.first and not shown.any():
-        return _("{when}, {who} gives the first token everything, so nothing is left without it.", when=when, who=who)
+        return _("{when}, {who} gives all weight to the first token.", when=when, who=who)
     at = 1 + int(shown[1:-2].argmax())
-    ends = _("the first token gets {weight:.2f}, ", weight=shown[0]) if options.first else ""
-    others = {"ends": ends, "neighbour": shown[-2], "newest": shown[-1], "scaled": scaled}
     if shown[at] < LEAST:
-        return _(
-            "{when}, {who} gives each token further back less than {least}; {ends}the newest token's neighbour "
-            "{neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
+        said = _("{when}, {who} gives each earlier token less than {least}.", when=when, who=who, least=LEAST)
+    else:
+        weight = f"{shown[at]:.2f}"
+        if options.over == "head" and options.first:
+            weight = format_semicolon_list([weight, _rank(seen)])
+        said = _(
+            "{when}, {who} attends back to “{piece}” ({weight}).",
             when=when,
             who=who,
-            least=LEAST,
-            **others,
+            piece=row.pieces[at],
+            weight=weight,
         )
-    rank = ""
-    if options.over == "head" and options.first:
-        looks = np.ones((1, 1, 1), np.float32) if seen.step.looks is None else seen.step.looks
-        most = largest_weight_back(without_missing(looks))
-        rank = _(", {rank} to a token further back", rank=rank_of(most, seen.layer, seen.head))
-    return _(
-        "{when}, {who} looks back at “{piece}” ({weight:.2f}{rank}); {ends}the newest token's "
-        "neighbour {neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
-        when=when,
-        who=who,
-        piece=row.pieces[at],
-        weight=shown[at],
-        rank=rank,
-        **others,
-    )
+    last = _("Previous token: {neighbour:.2f}; itself: {newest:.2f}.", neighbour=shown[-2], newest=shown[-1])
+    return join_sentences(said, last, ends)
+
+
+def _rank(seen: StepAttention) -> str:
+    """Return a phrase for the rank of the head by its largest weight on an earlier token."""
+    looks = np.ones((1, 1, 1), np.float32) if seen.step.looks is None else seen.step.looks
+    return rank_of(largest_weight_back(without_missing(looks)), seen.layer, seen.head)
 
 
 def _chip(row: TokenRow, at: int, length: int, seen: StepAttention | None) -> TokenChip:
@@ -198,21 +191,19 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_on_text)
     draw_chart(_most_attended(seen), "generate_most", place=right)
-    right.caption(_("The places that get most, counted from 0, with the weights that shade the text above."))
     st.caption(
         _(
-            "Each cell is a head: its largest weight further back, or its mean distance with the first token counted "
-            "as 0. “Further back” leaves out the first token, the newest and its neighbour. Click a cell to see its "
-            "weights on the text above."
+            "Each cell is a head. Earlier tokens are all but the first, the newest and the one before it; the distance"
+            " counts the first token as 0. Click a cell to shade the text."
         )
     )
-    folded = st.expander(_("Every head's weights as a file"), key="generate_looks_file", on_change="rerun")
+    folded = st.expander(_("All weights"), key="generate_looks_file", on_change="rerun")
     if folded.open:
         download_button(
             _("Save as CSV"),
             _file(seen, every),
             "headlight-looks.csv",
-            _("On every token, all digits"),
+            _("All digits"),
             place=folded,
             provenance=page_provenance(),
         )
@@ -228,10 +219,10 @@ def describe_furthest(far: FloatArray) -> str:
     """Describe the head with the largest mean distance; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     if not far[layer, head]:
-        return _("No head looks at a token between the first and the newest.")
+        return _("No head attends to a token between the first and the newest.")
     return _(
-        "Furthest back looks {head}: {tokens:.1f} tokens on average, weights on the first token counted as none.",
-        head=head_name(int(layer), int(head)),
+        "{head} attends furthest back: {tokens:.1f} tokens on average, the first token counted as 0.",
+        head=head_name(int(layer), int(head)).capitalize(),
         tokens=far[layer, head],
     )
 
@@ -250,7 +241,7 @@ def _most_attended(seen: StepAttention) -> Any:
     order = np.argsort(-seen.weights, kind="stable")[:MOST]
     names = seen.step.row.labels
     labels = [f"{at}: {names[at]}" for at in order]
-    return bars(labels, seen.weights[order].tolist(), theme(), _("What is looked at most"), _("weight"))
+    return bars(labels, seen.weights[order].tolist(), theme(), _("Largest weights"), _("weight"))
 
 
 def _switches() -> None:

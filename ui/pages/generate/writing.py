@@ -79,7 +79,7 @@ def _written_path(job: WritingJob) -> tuple[tuple[int, ...], bool]:
     place, path = st.empty(), job.start.written
     ended = False
     try:
-        for _at in stoppable_steps(job.mark, job.many, _("Writing")):
+        for _at in stoppable_steps(job.mark, job.many, _("Asking the model")):
             if ended:
                 continue  # finish the loop, so that its progress bar disappears
             request = replace(job.start, written=path)
@@ -103,12 +103,12 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _forward(request, step, options)
         st.button(
-            _("One back"),
+            _("Undo"),
             key="generate_back",
             icon=":material/undo:",
             disabled=not request.written,
             on_click=lambda: go_to(request, request.written[:-1]),
-            help=_("Take the newest token away; the history keeps it"),
+            help=_("The history keeps it"),
         )
         st.button(
             _("To the prompt"),
@@ -116,13 +116,12 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
             icon=":material/first_page:",
             disabled=not request.written,
             on_click=lambda: go_to(request, ()),
-            help=_("Take all written tokens away; the history keeps them"),
         )
         download_button(
-            _("Save the text"),
+            _("Save text"),
             add_header(text_of(request, step)),
             "headlight-text.txt",
-            _("The model in the first lines, then the prompt and what was written after it, as plain text"),
+            _("Plain text, with the model in the first lines"),
             kind="text/plain",
         )
 
@@ -138,7 +137,6 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
         disabled=over,
         on_click=write_next,
         args=(request, step, options.pick),
-        help=_("Write one token: the likeliest, or the one drawn under the rule"),
     )
     st.button(
         _("Write more"),
@@ -147,7 +145,6 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
         disabled=over,
         on_click=begin,
         args=(request, many, options.pick),
-        help=_("Write as many tokens as the number beside it says, one by one; it can be stopped"),
     )
     bound_widget(GenerateOptions, "more", st.number_input, shown=many, min_value=1, max_value=MOST_MORE, width=110)
     bound_widget(GenerateOptions, "pick", st.segmented_control, required=True)

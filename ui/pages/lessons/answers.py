@@ -90,7 +90,7 @@ def worksheet(known: NamedLesson) -> None:
             _("Save as CSV"),
             csv_table(names, rows),
             "headlight-worksheet.csv",
-            _("The same as a table"),
+            _("Table"),
             key="worksheet_table",
         )
 

@@ -184,7 +184,7 @@ def _blank(choice: ViewState) -> None:
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
         )  # fmt: skip
     guesses = filled.blanks[0].guesses
-    title = _("The likeliest pieces")
+    title = _("Likeliest tokens")
     draw_chart(bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED)
     st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
 
@@ -240,7 +240,7 @@ def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
     own = {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
     drawn = view in ("explore", "masked_words", "translate")
     there = choice if drawn else choice_of(pointed)
-    label = _("Open in Attention heads") if view == "explore" else _("Open this view on its own page")
+    label = _("Open Attention heads") if view == "explore" else _("Open this view on its own page")
     link_to_view(
         view,
         label,

@@ -32,15 +32,12 @@ MAP, STRIP = "blank_map", "blank_strip"
 def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
     """Draw the attention of each head from the blank to the selected word, and the text shaded by a head."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
-    with st.spinner(_("Reading the text with its blanks"), show_time=True):
+    with st.spinner(_("Reading the text"), show_time=True):
         trace = get_backend().trace(asked)
     place = blank_in(trace, filled, at)
     if place is None:
         show_notice(
-            _(
-                "The model reads this text differently once it is written with mask tokens; its maps are another"
-                " text's."
-            ),
+            _("With mask tokens this text is tokenized differently; no attention map applies."),
             role="status",
         )
         return
@@ -66,28 +63,23 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head)
     )
     draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(
-        _("Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it.")
-    )
+    st.caption(_("Each cell is a head. Click one to see its attention."))
     _strip(
         trace,
         rows[layer, head],
         words,
         word,
         place,
-        _("Where head {layer}-{head} looks", layer=layer, head=head),
+        _("Attention of head {layer}-{head}", layer=layer, head=head),
     )
-    st.caption(
-        _("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")
-    )
+    st.caption(_("Shade: weight from the outlined blank. Click a word to select it."))
     link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
     view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
     link_to_view(
         "explore",
-        _("Look at this text on the Explore page"),
+        _("Open Attention heads"),
         icon=":material/grid_view:",
         query=to_query(replace(choice, **{**FRESH, **link, **view})),
-        help=_("Every head of the same text, mask tokens included, with the blank in focus"),
     )
 
 

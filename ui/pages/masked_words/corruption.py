@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference.tasks.predictions import HIDDEN, KEPT, REPLACED, CorruptedText, Corruption, MaskedWords
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
@@ -23,7 +23,7 @@ def draw_corruption(request: MaskedWords) -> None:
     """Draw the sample, its losses, and a button for another sample."""
     options = get_params(MaskedWordsOptions)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
-    found = ask_model(Corruption(**shared, seed=options.seed), _("Spoiling a share of the text"))
+    found = ask_model(Corruption(**shared, seed=options.seed), _("Filling the blanks"))
     st.button(
         _("Draw another sample"),
         key="lesson_again",
@@ -31,17 +31,15 @@ def draw_corruption(request: MaskedWords) -> None:
         args=(MaskedWordsOptions,),
         kwargs={"seed": (options.seed + 1) % 1_000_000},
         icon=":material/casino:",
-        help=_("Another seed; it is in the link, so that the same sample comes again"),
+        help=_("The link stores the seed"),
     )
     show_notice(summary(found), role="status")
     _strip(found)
     st.caption(
         _(
-            "Each pass of BERT's training chooses 15 % of the pieces (here at least one). Of these, 80 % are hidden "
-            "(hatched), 10 % replaced by any piece (struck out; below it what the model reads), 10 % left as they are "
-            "(dashed), and the model must guess all of them, not knowing which it sees unspoilt "
-            "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). The loss is the negative natural "
-            "logarithm of the right piece's probability; training makes its mean smaller."
+            "BERT's training selects 15 % of the tokens: 80 % are masked (hatched), 10 % replaced (struck "
+            "out), 10 % kept (dashed) ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3.1). "
+            "The loss is the negative natural logarithm of the original's probability."
         )
     )
     pieces = found.row.pieces
@@ -49,8 +47,8 @@ def draw_corruption(request: MaskedWords) -> None:
     columns = (
         gettext_lazy("piece"),
         gettext_lazy("what happened"),
-        gettext_lazy("read instead"),
-        gettext_lazy("probability of the piece"),
+        gettext_lazy("input"),
+        gettext_lazy("probability"),
         gettext_lazy("loss"),
     )
     shown = [(piece, translate(how), *others) for piece, how, *others in rows]
@@ -69,12 +67,9 @@ def summary(found: CorruptedText) -> str:
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count
     hardest = max(found.chosen, key=lambda chosen: chosen.loss)
-    return ngettext(
-        "{count} piece is to be guessed; the loss is {mean:.2f}. Hardest is “{piece}”, to which the model gives"
-        " {probability} (loss {loss:.2f}).",
-        "{count} pieces are to be guessed; the loss is {mean:.2f}. Hardest is “{piece}”, to which the model gives"
-        " {probability} (loss {loss:.2f}).",
-        count,
+    return _(
+        "Selected tokens: {count}; the mean loss is {mean:.2f}. Highest: “{piece}”, {loss:.2f} (probability "
+        "{probability}).",
         count=count,
         mean=mean,
         piece=found.row.pieces[hardest.position],
@@ -97,4 +92,4 @@ def _strip(found: CorruptedText) -> None:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
             title = _("{how}, loss {loss:.2f}", how=LABELS[one.how], loss=one.loss)
             chips.append(TokenChip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
-    token_strip.mount(chips, "lesson_strip", title=_("What the model must guess, with the loss below"))
+    token_strip.mount(chips, "lesson_strip", title=_("Loss of each token"))

@@ -21,43 +21,39 @@ from ui.state.params import get_params
 from viz.figures.token_bars import bars
 
 HOW = gettext_lazy(
-    "A word of several pieces is filled in from left to right, each piece guessed with those before it in place and "
-    "those after it hidden, and the probabilities are multiplied: its pseudo-log-likelihood "
-    "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659)) in the within-word l2r variant "
-    "([arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
+    "Tokens of a word are filled in from left to right: its pseudo-log-likelihood "
+    "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r variant of "
+    "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
 )
-NO_RANK = gettext_lazy(
-    "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
-)
+NO_RANK = gettext_lazy("A word of several tokens has no rank; words of unequal token counts are not comparable.")
 
 
 def summary(who: PageModel, filled: Filled, at: int) -> str:
     """Describe the likeliest token of a blank, and the rank or score of the original word."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
-    where = _("In blank {blank}", blank=at + 1) if len(filled.blanks) > 1 else _("In the blank")
     said = _(
-        "{where}, {model} puts “{piece}” first ({probability})",
-        where=where,
+        "Blank {blank}: {model} predicts “{piece}” ({probability}).",
+        blank=at + 1,
         model=who.title,
         piece=best.piece,
         probability=percent(best.probability),
     )
     stood = blank.original
     if stood is None:
-        return _("{said}, of {vocabulary:,} pieces that it could choose.", said=said, vocabulary=filled.vocabulary)
-    word = word_of(filled, at)
-    if word.original is not None and word.original.rank is None:
-        return _("{said}. {whole}", said=said, whole=_describe_whole_word(filled, word, word.original))
-    if stood.token == best.token:
-        return _("{said}, and that is what stood there.", said=said)
-    return _(
-        "{said}; “{piece}”, which stood there, is number {rank:,} of {vocabulary:,} ({probability}).",
-        said=said,
-        piece=stood.piece,
-        rank=stood.rank,
-        vocabulary=filled.vocabulary,
-        probability=percent(stood.probability),
+        return said
+    word = word_of(filled, at).original
+    if word is not None and word.rank is None:
+        return join_sentences(said, _describe_whole_word(word))
+    return join_sentences(
+        said,
+        _(
+            "The original, “{piece}”, ranks {rank:,} of {vocabulary:,} ({probability}).",
+            piece=stood.piece,
+            rank=stood.rank,
+            vocabulary=filled.vocabulary,
+            probability=percent(stood.probability),
+        ),
     )
 
 
@@ -66,24 +62,12 @@ def word_of(filled: Filled, at: int) -> HiddenWord:
     return next(word for word in filled.hidden if at in word.blanks)
 
 
-def _describe_whole_word(filled: Filled, word: HiddenWord, stood: WordCandidate) -> str:
+def _describe_whole_word(stood: WordCandidate) -> str:
     """Describe the probability of a hidden word of several tokens."""
-    first, last = word.blanks[0] + 1, word.blanks[-1] + 1
-    if len(filled.blanks) == 1:
-        hide = _("The blank hides")
-    else:
-        hide = (
-            _("Blank {first} hides", first=first)
-            if first == last
-            else _("Blanks {first} to {last} hide", first=first, last=last)
-        )
     if stood.log_probability is None:
-        return _(
-            "{hide} “{word}”, which has no score: some of it is not in the vocabulary.", hide=hide, word=stood.word
-        )
+        return _("“{word}” has no score: part of it is not in the vocabulary.", word=stood.word)
     return _(
-        "{hide} “{word}”: its {pieces} pieces together have {probability}, each guessed with those before it in place.",
-        hide=hide,
+        "The {pieces} tokens of “{word}” have probability {probability} together.",
         word=stood.word,
         pieces=len(stood.pieces),
         probability=_percent(stood.log_probability),
@@ -113,12 +97,11 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     chances = [guess.probability for guess in blank.guesses]
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _original_token(blank)]
     rest = max(0.0, 1 - sum(chances))
-    figure = bars(names, chances, theme(), _("The likeliest pieces"), marked=marked)
+    figure = bars(names, chances, theme(), _("Likeliest tokens"), marked=marked)
     draw_chart(figure, "masked_bars")
     bars_are = _(
-        "Bars: the head's softmax over all {vocabulary:,} pieces; a differently coloured bar is the piece that "
-        "stood there. All others together have {rest:.2f}. A piece that begins with … goes on from the piece "
-        "before it. The whole distribution has {entropy:.2f} bits of uncertainty.",
+        "Softmax over {vocabulary:,} tokens; the original is highlighted. The others sum to {rest:.2f}; the "
+        "entropy is {entropy:.2f} bits. A leading … continues a word.",
         vocabulary=filled.vocabulary,
         rest=rest,
         entropy=blank.entropy,
@@ -142,12 +125,12 @@ def _table(filled: Filled) -> None:
     rows = list(dict.fromkeys(rows))
     names = (
         gettext_lazy("blank"),
-        gettext_lazy("stood there"),
+        gettext_lazy("original"),
         gettext_lazy("rank"),
         gettext_lazy("piece"),
         gettext_lazy("probability"),
     )
-    with st.expander(_("The same as a table")):
+    with st.expander(_("Table")):
         bound_widget(
             MaskedWordsOptions,
             "top",
@@ -190,16 +173,11 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
         del columns[translate(names[-1])]
     draw_table(columns, key="masked_asked")
     if _has_several_pieces(filled, at):
-        st.caption(
-            _(
-                "Each word stands in the place of the whole hidden word, in as many blanks as it has pieces. {no_rank}",
-                no_rank=NO_RANK,
-            )
-        )
+        st.caption(translate(NO_RANK))
     elif any(len(candidate.pieces) > 1 for candidate in found):
         st.caption(join_sentences(HOW, NO_RANK))
     download_button(
-        _("Save these as CSV"),
+        _("Save the scores"),
         csv_table(names, rows),
         "headlight-words.csv",
         _("All digits"),

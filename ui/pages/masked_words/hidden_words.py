@@ -66,11 +66,11 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
     token_strip.mount(chips, STRIP, title=_("Click a word to hide it"), on_pick=lambda: _on_click(groups, row, request))
     if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
         show_notice(
-            _("This model's own mask token is {mask}; it reads that for {typed}.", mask=filled.mask, typed=TYPED),
+            _("This model reads {typed} as its own {mask}.", mask=filled.mask, typed=TYPED),
             role="status",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too."))
+        st.caption(_("Hatched: masked, with the prediction below. You can also type [MASK]."))
         bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
 
 
@@ -98,7 +98,7 @@ def _chip(
     label = " ".join(guess.piece for guess in guesses)
     chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
     return TokenChip(
-        text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover it", chances=chances)
+        text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover", chances=chances)
     )
 
 

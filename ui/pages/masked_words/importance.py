@@ -29,7 +29,7 @@ from viz.figures.token_bars import importance
 PARTS = 6  # parts of the integration path; each is a request
 TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
 UNIT = gettext_lazy("logarithm of the probability")
-LEFT_OUT, GRADIENTS = gettext_lazy("leaving it out"), gettext_lazy("integrated gradients")
+LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradients")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +52,22 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     if found is None:
         return
     if not found.runs:
-        show_notice(_("There is no word beside the blanks that could matter. Type some."), role="status")
+        show_notice(_("No other word can matter. Type some."), role="status")
         return
     names = [_name(found.row, run) for run in found.runs]
     places = number_duplicates(names)
     show_notice(summary(found, places), role="status")
-    _strip(found, names, found.left_out, _("Leaving each word out (hidden like the blank)"), "words_left_out")
-    _strip(found, names, found.integrated, _("Integrated gradients"), "words_integrated")
+    _strip(found, names, found.left_out, translate(LEFT_OUT), "words_left_out")
+    _strip(found, names, found.integrated, translate(GRADIENTS), "words_integrated")
     ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
     draw_chart(importance(places, ways, theme(), translate(UNIT)), "words_bars")
     below, above = map(translate, sides(theme()))
     st.caption(
         _(
-            "{above} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the left: "
-            "against it. Leaving out hides a word behind a mask token and asks again "
-            "([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients go from all words hidden to "
-            "the text and share out the whole way ([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)): their sum "
-            "is the way's length, here {path:.3f}, but for {delta:.1g} that the steps have missed (completeness "
-            "delta).",
+            "{above}, or right: supports the prediction; {below}, or left: opposes it. Occlusion masks the "
+            "word ([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients "
+            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)) sum to {path:.3f}, up to a completeness "
+            "delta of {delta:.1g}.",
             above=above.capitalize(),
             below=below,
             path=found.path,
@@ -81,7 +79,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
         _("Save as CSV"),
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
-        _("All digits, in natural logarithms"),
+        _("In natural logarithms"),
         provenance=page_provenance(),
     )
 
@@ -89,12 +87,9 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
 def summary(found: ImportanceScores, names: list[str]) -> str:
     """Describe the word with the largest attribution by each method."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
-    what = _("For “{piece}” in the blank", piece=found.explained.piece)
-    if one == other:
-        return _("{what}, “{word}” speaks most by both measures.", what=what, word=names[one])
     return _(
-        "{what}, “{word}” speaks most when words are left out, “{other}” by integrated gradients.",
-        what=what,
+        "“{piece}” depends most on “{word}” by occlusion, on “{other}” by integrated gradients.",
+        piece=found.explained.piece,
         word=names[one],
         other=names[other],
     )
@@ -134,8 +129,10 @@ def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Importan
     step = max(1, TOKENS_AT_ONCE // tokens)
     most = sum(word is not None for word in filled.row.words)
     parts = [OcclusionRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
-    out = ask_many(parts, _("Leaving words out"))
-    along = ask_many([Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Following gradients"))
+    out = ask_many(parts, _("Computing attributions"))
+    along = ask_many(
+        [Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Computing attributions")
+    )
     if len(out) < len(parts) or len(along) < PARTS:
         return None
     runs = tuple(run for answer in out for run in answer.runs)

@@ -31,13 +31,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- BERT and its like learned by filling blanks: a head on the last layer gives every piece of the "
-                "vocabulary a probability ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Two blanks are "
-                "guessed at once and each without the other's guess.\n"
-                "- Where a head looks, what a layer already says and which words matter are three views of one answer; "
-                "none alone says why ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
-                "- A guess is what fits the texts that the model has read, not what is true "
-                "([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
+                "- BERT learned to fill blanks: a task head gives each token of the vocabulary a probability "
+                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). Blanks are predicted "
+                "independently.\n- Attention, layers and attribution are views of one answer; none alone "
+                "explains it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n- A prediction fits "
+                "the training texts; it may be false ([arXiv:1907.13528](https://arxiv.org/abs/1907.13528))."
             )
         )
 
@@ -65,7 +63,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     if options.show == "two":
         two_sentences(who)
     elif options.show == "surprise":
-        draw_surprisal(request, row, who)
+        draw_surprisal(request, row)
     elif options.show == "lesson":
         draw_corruption(request)
     elif filled is not None:

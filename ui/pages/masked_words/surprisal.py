@@ -10,10 +10,9 @@ from attention.tokens import TokenRow, bits, of_words, pseudo_perplexity
 from i18n import _, gettext_lazy, translate
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from ui.run.notices import show_notice
-from ui.run.page_model import PageModel
 from ui.run.progress import ask_many
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import number_duplicates
+from ui.show.text import join_sentences, number_duplicates
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
@@ -21,7 +20,7 @@ TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
 FULL = 15.0  # bits at full shade: a probability of 1 in 32,768
 
 
-def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
+def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     """Draw the surprisal of each word and the pseudo-perplexity.
 
     Each token is scored with itself and the rest of its word masked (see SurprisalRequest for the papers).
@@ -30,26 +29,24 @@ def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     most = sum(word is not None for word in row.words)
     questions = [SurprisalRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
-    found = ask_many(questions, _("Hiding one piece after the other"))
+    found = ask_many(questions, _("Filling the blanks"))
     if not found:
         return
     places = [at for scores in found for at in scores.places]
     logs = np.concatenate([scores.log_probabilities for scores in found])
     if not places:
-        show_notice(_("There is nothing in this text to be guessed."), role="status")
+        show_notice(_("This text has nothing to predict."), role="status")
         return
     runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
     names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
-    show_notice(summary(number_duplicates(names), sums, logs, who, whole=len(places) == found[0].total), role="status")
+    show_notice(summary(number_duplicates(names), sums, logs, whole=len(places) == found[0].total), role="status")
     _line(row, places, runs, names, sums)
     st.caption(
         _(
-            "Shade: bits of surprise, none at 0, full at {full:.0f}; 1 bit is a toss of a coin. Each piece is asked "
-            "for with itself and the later pieces of its word hidden, a pass for each: the pseudo-log-likelihood of "
-            "[arXiv:1910.14659](https://arxiv.org/abs/1910.14659) in the within-word l2r variant of "
-            "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588). Words that you have hidden are uncovered here; a "
-            "typed [MASK] stays one, and is not scored. These are not probabilities of the text: each word is judged "
-            "with all the others given.",
+            "Shade: surprisal, full at {full:.0f} bits. One pass for each token, with the rest of its word "
+            "masked: pseudo-log-likelihood ([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), "
+            "within-word l2r variant of [arXiv:2305.10588](https://arxiv.org/abs/2305.10588)). Hidden words "
+            "are uncovered; a typed [MASK] is not scored. This is not the probability of the text.",
             full=FULL,
         )
     )
@@ -58,7 +55,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
         for name, run, value in zip(names, runs, sums, strict=True)
     ]
     columns = (gettext_lazy("word"), gettext_lazy("pieces"), gettext_lazy("natural logarithm"), gettext_lazy("bits"))
-    with st.expander(_("The same as a table")):
+    with st.expander(_("Table")):
         draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
     download_button(
         _("Save as CSV"),
@@ -69,19 +66,19 @@ def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
     )
 
 
-def summary(names: list[str], sums: FloatArray, logs: FloatArray, who: PageModel, whole: bool) -> str:
+def summary(names: list[str], sums: FloatArray, logs: FloatArray, whole: bool) -> str:
     """Describe the word with the largest surprisal, and the pseudo-perplexity if the text is complete."""
     most = int(sums.argmin())
-    said = _(
-        "“{word}” surprises {model} most ({bits:.1f} bits).", word=names[most], model=who.title, bits=bits(sums[most])
-    )
+    said = _("“{word}” has the highest surprisal: {bits:.1f} bits.", word=names[most], bits=bits(sums[most]))
     if not whole:
         return said
-    return said + _(
-        " Over all {pieces} pieces the pseudo-perplexity is {perplexity:.1f}: on the average as unsure as among so many"
-        " equally likely pieces.",
-        pieces=len(logs),
-        perplexity=pseudo_perplexity(logs),
+    return join_sentences(
+        said,
+        _(
+            "Over {pieces} tokens the pseudo-perplexity is {perplexity:.1f}.",
+            pieces=len(logs),
+            perplexity=pseudo_perplexity(logs),
+        ),
     )
 
 
@@ -102,4 +99,4 @@ def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: 
             )
         elif at not in scored:
             chips.append(TokenChip(piece, special=row.words[at] is None))
-    token_strip.mount(chips, "surprise_strip", title=_("Surprise of each word"))
+    token_strip.mount(chips, "surprise_strip", title=_("Surprisal of each word"))

@@ -18,6 +18,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
 from ui.state.params import get_params
 from viz.figures.token_bars import two_words
 
@@ -28,7 +29,7 @@ def two_sentences(who: PageModel) -> None:
     """Draw the fields of the sentences and words, and the probabilities."""
     options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
-    hint = _("With {mask} where one of the two words is to stand", mask=TYPED)
+    hint = _("Write {mask} for the missing word", mask=TYPED)
     bound_widget(MaskedWordsOptions, "first", left.text_input, help=hint)
     bound_widget(MaskedWordsOptions, "second", right.text_input, help=hint)
     bound_widget(MaskedWordsOptions, "one", left.text_input)
@@ -36,7 +37,7 @@ def two_sentences(who: PageModel) -> None:
     sentences = (options.first, options.second)
     words = (options.one.strip(), options.other.strip())
     if not all(words) or words[0] == words[1]:
-        show_notice(_("Two different words are compared; type both."), role="status")
+        show_notice(_("Type two different words."), role="status")
         return
     try:
         pairs = [_ask_pair(who, sentence, words) for sentence in sentences]
@@ -52,13 +53,13 @@ def two_sentences(who: PageModel) -> None:
     figure = two_words(sentences, words, chances, theme())
     draw_chart(figure, "two_words")
     unequal = len(pairs[0][0].pieces) != len(pairs[0][1].pieces)
-    more = _(" The words have unequal numbers of pieces, which by itself favours the shorter one.") if unequal else ""
     st.caption(
-        _(
-            "Bars: the probability of each word in each sentence's first blank. What counts is the turn: the odds of "
-            "one word against the other in one sentence and in the other "
-            "([arXiv:1901.05287](https://arxiv.org/abs/1901.05287) asks about agreement in this way).{more}",
-            more=more,
+        join_sentences(
+            _(
+                "Bars: probability in the first blank of each sentence "
+                "([arXiv:1901.05287](https://arxiv.org/abs/1901.05287))."
+            ),
+            _("The word with fewer tokens has an advantage.") if unequal else "",
         )
     )
     rows = [
@@ -76,15 +77,15 @@ def two_sentences(who: PageModel) -> None:
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     """Describe the preferred word in each sentence, and the change of the odds."""
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
-    first, second = ({"word": words[value < 0], "times": exp(min(abs(value), 50))} for value in odds)
-    turn = (odds[0] - odds[1]) / log(2)
-    turned = _("the preference turns") if odds[0] * odds[1] < 0 else _("the preference does not turn")
+    first, second = ((words[value < 0], exp(min(abs(value), 50))) for value in odds)
     return _(
-        "{first}; {second}: {turned}, the odds move by {turn:.1f} bits.",
-        first=_("In the first sentence “{word}” is {times:,.1f} times as likely", **first),
-        second=_("in the second sentence “{word}” is {times:,.1f} times as likely", **second),
-        turned=turned,
-        turn=abs(turn),
+        "“{first}” is {often:,.1f} times as likely in the first sentence, “{second}” {often_second:,.1f} "
+        "times in the second; the odds change by {turn:.1f} bits.",
+        first=first[0],
+        often=first[1],
+        second=second[0],
+        often_second=second[1],
+        turn=abs(odds[0] - odds[1]) / log(2),
     )
 
 

@@ -23,7 +23,7 @@ class PositionsOptions:
 
     show: str = option(
         "test",
-        label=gettext_lazy("What to look at"),
+        label=gettext_lazy("View"),
         help=gettext_lazy("Four ways to see how a model tells word order"),
         choices=SHOWS,
     )

@@ -28,7 +28,7 @@ class TeachOptions(PaginationOptions):
     job: str = ""  # The id of a training; anyone with the link can open it.
     show: str = option(
         "results",
-        label=gettext_lazy("What to look at"),
+        label=gettext_lazy("View"),
         help=gettext_lazy("How well it does, on a sentence of your own, what changed in its heads, and how to keep it"),
         choices=SHOWS,
     )

@@ -49,7 +49,7 @@ def _pages(look: JobStatus) -> None:
     with st.container(horizontal=True):
         link_to_view(
             "explore",
-            _("Open in Attention heads"),
+            _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
             help=_("Every head of the taught model, on a sentence of the test rows"),

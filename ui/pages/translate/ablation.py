@@ -23,7 +23,7 @@ from ui.pages.translate.writing import run_translation
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model
 from ui.show.tables import csv_table, download_button, page_provenance
-from ui.show.text import likelihood, percent
+from ui.show.text import join_sentences, likelihood, percent
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
@@ -36,14 +36,12 @@ def draw_ablation(
     trace = translation.trace
     if not trace.has_qkv("cross"):
         show_notice(
-            _("{model} computes attention in its own way, so nothing is removed from it here.", model=trace.model.name),
+            _("{model} does not support ablation. Choose another model.", model=trace.model.name),
             role="status",
         )
         return
     if not translation.tokens:
-        show_notice(
-            _("The translation is empty, so there is nothing to watch. Type your own, or another text."), role="status"
-        )
+        show_notice(_("The translation is empty. Type another text or your own translation."), role="status")
         return
     pick_clicks(options)
     edits = chosen_edits(options, head)
@@ -64,14 +62,14 @@ def draw_ablation(
 def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
     """Draw both translations with differences marked and token probabilities; may raise UserError."""
     if not edits:
-        show_notice(_("Nothing is removed. Click a head on the map, or cut a look."), "status")
+        show_notice(_("Nothing is ablated. Click a head on the map, or mask an edge."), "status")
         return
     asked = replace(translation.asked, edits=edits)
     after = run_translation(choice, asked, translation.who, translation.way, width_of(options))
     if after is None:
         return
     before = logs_of(translation)
-    kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Reading the translation")).logs[0]
+    kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Asking the model")).logs[0]
     logs = kept if after.tokens == translation.tokens else _logs(after, edits)
     show_notice(
         summary(
@@ -91,40 +89,39 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
         _side(after, logs, new, "chosen", "after")
     st.caption(
         _(
-            "Struck out: only before; outlined: only after. Underneath: each token's probability, after what stands"
-            " before it on its own side. A look that is cut is cut at its step, whatever word is written there now."
+            "Struck out: only before; outlined: only after. Numbers: token probabilities."
+            " A masked edge keeps its step, whichever word is written there."
         )
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    download_button(_("Save both"), table, "headlight-before-after.csv", _("All digits"), provenance=page_provenance())
+    download_button(
+        _("Save as CSV"), table, "headlight-before-after.csv", _("All digits"), provenance=page_provenance()
+    )
 
 
 def _logs(after: Translation, edits: EditSet) -> FloatArray:
     """Return the log-probabilities (natural) of the new translation under its edits, shape (step,)."""
     if not after.tokens:
         return np.zeros(0, np.float32)
-    logs: FloatArray = ask_model(
-        replace(forcing_request(after), edits=(edits,)), _("Reading the new translation")
-    ).logs[0]
+    logs: FloatArray = ask_model(replace(forcing_request(after), edits=(edits,)), _("Asking the model")).logs[0]
     return logs
 
 
 def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
-    """Return a sentence with the new translation and the old translation's probability before and after.
+    """Return sentences with the old translation's probability before and after, and the new text if it differs.
 
     ``first`` and ``then`` are log-probabilities; ``what`` describes the edits.
     """
-    values = {"change": f"{what[0].upper()}{what[1:]}", "first": likelihood(first), "then": likelihood(then)}
-    if before.way == "own":
-        return _("{change}: the probability of your translation goes from {first} to {then}.", **values)
-    if after.tokens == before.tokens:
-        return _("{change}: the translation stays the same; its probability goes from {first} to {then}.", **values)
-    return _(
-        "{change}: the translation becomes “{text}”; the probability of the first one goes from {first} to {then}.",
-        text=after.text,
-        **values,
+    change = f"{what[0].upper()}{what[1:]}"
+    said = _(
+        "{change}: the translation's probability goes from {first} to {then}.",
+        change=change,
+        first=likelihood(first),
+        then=likelihood(then),
     )
+    differs = after.tokens != before.tokens
+    return join_sentences(said, _("The model now writes “{text}”.", text=after.text) if differs else "")
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -153,8 +150,8 @@ def _side(translation: Translation, logs: FloatArray, marked: set[int], mark: Ma
         chips.append(TokenChip(piece, mark=mark if at in marked else "", glued=glued, label=label))
     whole = likelihood(float(logs.sum()))
     title = (
-        _("Before: probability {probability} as a whole", probability=whole)
+        _("Before: probability {probability}", probability=whole)
         if when == "before"
-        else _("After: probability {probability} as a whole", probability=whole)
+        else _("After: probability {probability}", probability=whole)
     )
     token_strip.mount(chips, f"translate_{when}", title=title)

@@ -12,7 +12,7 @@ from ui.pages.translate.translation import BeamSearch, Translation, width_of
 from ui.pages.translate.writing import beam_tokens
 from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import likelihood
+from ui.show.text import join_sentences, likelihood
 from ui.state.params import get_params
 from viz.components.tree import tree
 from viz.components.tree.tree import TreeNode
@@ -36,13 +36,12 @@ def beam_tree(translation: Translation) -> None:
         TREE,
         title=_("Beam search, {beams} beams", beams=width_of(options)),
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
-        unit=_("log-probability of the whole way"),
+        unit=_("log-probability of the beam"),
     )
     st.caption(
         _(
-            "From left to right: each step goes on from every beam with its likeliest tokens and keeps the best ways;"
-            " bold: the way that is best in the end. The number is the sum of the logarithms of the probabilities so"
-            " far: 0 would be certain, 0.7 less is half as likely."
+            "Each step extends every beam and keeps the best; bold: the best in the end. Numbers: summed"
+            " log-probabilities; 0.7 less is half as likely."
         )
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
@@ -75,32 +74,29 @@ def summary(translation: Translation, search: BeamSearch) -> str:
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text
     said = _(
-        "In {steps} steps {looked} continuations were looked at; best is “{best}”.",
+        "{looked} continuations in {steps} steps; the best is “{best}”.",
         steps=len(search.steps),
         looked=looked,
         best=best,
     )
-    if translation.way == "beam":
+    if translation.way == "beam" or best.strip() == translation.text.strip():
         return said
-    if best.strip() == translation.text.strip():
-        return _("{said} It is the translation above.", said=said)
     chance = likelihood(float(logs_of(translation).sum()))
-    return _("{said} The translation above is another; its probability is {chance}.", said=said, chance=chance)
+    return join_sentences(said, _("The translation above has probability {chance}.", chance=chance))
 
 
 def _table(search: BeamSearch) -> None:
     last = search.steps[-1]
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
-        show_notice(_("No way has ended yet."), "status")
+        show_notice(_("No beam is finished yet."), "status")
         return
     names = (gettext_lazy("rank"), gettext_lazy("translation"), gettext_lazy("score"), gettext_lazy("tokens"))
     columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
     draw_table(columns, key="translate_beams_table")
     st.caption(
         _(
-            "The finished ways. Score: the sum of the log-probabilities over the length to the model's own power, so"
-            " that a long translation is not worse for its length alone"
+            "Score: summed log-probabilities divided by a power of the length"
             " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from attention.edits import Ablate, Edit, EditSet, MaskEdge
 from attention.head_names import head_label
 from attention.trace import Trace
 from attention.view import DisplayToken, View
-from i18n import _, gettext_lazy, ngettext
+from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
 from ui.ablation.controls import draw_panel, keep_edits
 from ui.ablation.edits import Head, describe_edit, toggle_edits
@@ -66,9 +66,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
     if word is None:
-        show_notice(
-            _("Click a word of the translation above first; the end is hidden with the special tokens."), "status"
-        )
+        show_notice(_("First click a word of the translation above."), "status")
         return
     heads, scope = heads_of(trace, head, get_params(TranslateOptions).scope), edits
     cells = View(trace, "cross", words=choice.words, special=choice.special).keys
@@ -86,7 +84,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
     token_strip.mount(
         chips,
         STRIP,
-        title=_("Now click a source word that “{word}” must not see", word=translation.cell_label(word)),
+        title=_("Click a source word to hide from “{word}”", word=translation.cell_label(word)),
         on_pick=keep,
     )
 
@@ -122,7 +120,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
         said.append(
             _(
                 "without {heads}",
-                heads=_names([part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads]),
+                heads=format_comma_list([part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads]),
             )
         )
     elif heads:
@@ -132,32 +130,17 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     for query, key in sorted(looks)[:3]:
         name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else _("source token {place}", place=key)
         said.append(
-            ngettext(
-                "with step {step} not seeing {token} in {number} head",
-                "with step {step} not seeing {token} in {number} heads",
-                looks[query, key],
+            _(
+                "{token} hidden from step {step} (heads: {number})",
                 step=query + 1,
                 token=name,
                 number=looks[query, key],
             )
         )
-    others = len(edits) - len(heads) - len(cut)
-    more = len(looks) - 3
-    if more > 0:
-        said.append(ngettext("with {number} more look cut", "with {number} more looks cut", more, number=more))
+    others = len(edits) - len(heads) - len(cut) + max(0, len(looks) - 3)
     if others:
-        said.append(ngettext("with {number} other edit", "with {number} other edits", others, number=others))
-    return _join_clauses(said)
-
-
-def _names(names: Sequence[str]) -> str:
-    """Return names joined as a list, which Chinese punctuates differently from clauses."""
-    return reduce(lambda names, name: _("{names}, {name}", names=names, name=name), names)
-
-
-def _join_clauses(said: Sequence[str]) -> str:
-    """Return clauses joined by commas."""
-    return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
+        said.append(_("other edits: {number}", number=others))
+    return translate(format_comma_list(said))
 
 
 def part_head(part: str, layer: int, head: int) -> str:
@@ -171,7 +154,7 @@ def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
 
 def draw_edit_list(edits: EditSet, trace: Trace) -> None:
     """Draw a folded section with the list of edits and a text field for them."""
-    with st.expander(_("All that is removed")):
+    with st.expander(_("Edits")):
         draw_panel(
             TranslateOptions,
             edits,
@@ -183,7 +166,7 @@ def draw_edit_list(edits: EditSet, trace: Trace) -> None:
             ],
             describe=lambda edit: _("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)),
             form=_(
-                "ax2-5 or 2-5: no cross head 2-5. ae0-1: no encoder head 0-1. ad0-1: no decoder head 0-1. ux2-5: it"
-                " looks evenly. cx2-5-3-4: there step 3 does not see source token 4."
+                "ax2-5, ae0-1, ad0-1: ablate a cross, encoder or decoder head. ux2-5: uniform weights."
+                " cx2-5-3-4: hide source token 4 from step 3."
             ),
         )

@@ -10,10 +10,10 @@ import streamlit as st
 
 from attention.edits import Ablate, EditSet, random_sets
 from attention.mask import FloatArray
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from ui.ablation.edits import Head, toggle_edits
 from ui.ablation.effects import RANDOM_SETS, SEED
-from ui.pages.translate.edits import PARTS, part_head, put
+from ui.pages.translate.edits import part_head, put
 from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.target_strip import forcing_request
@@ -24,13 +24,13 @@ from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
-from ui.show.text import factor
+from ui.show.text import factor, join_sentences
 from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 MAP = "translate_map"
 AT_ONCE = 8  # edit sets in a request
-UNIT = gettext_lazy("change of the log-probability")
+UNIT = gettext_lazy("change of log-probability")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def places_of(translation: Translation, part: str) -> list[Head]:
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
     """Return the effects of the sets, of fewer sets if the reader has stopped; may raise UserError."""
     question = forcing_request(translation)
-    plain = ask_model(question, _("Reading the translation"))
+    plain = ask_model(question, _("Asking the model"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
     starts = range(0, len(sets), AT_ONCE)
     for at in stoppable_steps(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
@@ -70,7 +70,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     part = options.side
     places = places_of(translation, part)
     sets = [(Ablate(*place, part),) for place in places]
-    found = effects(translation, sets, _("Removing every {part} head in turn", part=PARTS[part]))
+    found = effects(translation, sets, _("Removing every head in turn"))
     if not len(found.changes):
         return
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
@@ -80,7 +80,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
         values, theme(), _("What each head's removal changes"), translate(UNIT), diverging=True, selected=selected,
-        meaning=(_("less likely without it"), _("more likely")))  # fmt: skip
+        meaning=(_("less likely"), _("more likely")))  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
     mark_heads(figure, turned, "circle-open", theme())
@@ -92,14 +92,10 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
             head_clicked(place, part, edits, options)
 
     draw_chart(figure, MAP, on_click=on_click)
-    so = _(", so that greedy decoding writes another text") if translation.way == "greedy" else ""
     st.caption(
         _(
-            "Each cell is one head, removed while all others stay: by how much the translation that was written first"
-            " becomes less or more likely, as a logarithm: −0.7 is half as likely. Ring:"
-            " the model would put another token first somewhere{so}. Cross: removed."
-            " A click removes a head, or puts it back.",
-            so=so,
+            "Each cell ablates a single head; −0.7: the translation is half as likely. Ring: another token comes"
+            " first somewhere; cross: ablated. Click to ablate or restore."
         )
     )
     rows = [
@@ -120,29 +116,19 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most])
     times = factor(float(found.changes[most]))
-    change = (
-        _("without it the translation is {factor} times less likely", factor=times)
-        if found.changes[most] < 0
-        else _("without it the translation is {factor} times more likely", factor=times)
-    )
     first = (
-        _(
-            "Alone, {head} matters most of the first {tried}: {change}.",
-            head=head,
-            tried=len(found.changes),
-            change=change,
+        _("{head} matters most: without it the translation is {factor} times less likely.", head=head, factor=times)
+        if found.changes[most] < 0
+        else _(
+            "{head} matters most: without it the translation is {factor} times more likely.", head=head, factor=times
         )
-        if len(found.changes) < len(places)
-        else _("Alone, {head} matters most: {change}.", head=head, change=change)
     )
-    turned = int(found.others.sum())
-    return first + ngettext(
-        " {number} of {removals} removals makes the model put another token first somewhere.",
-        " {number} of {removals} removals make the model put another token first somewhere.",
-        turned,
-        number=turned,
+    second = _(
+        "{number} of {removals} ablations put another token first somewhere.",
+        number=int(found.others.sum()),
         removals=len(found.changes),
     )
+    return join_sentences(f"{first[0].upper()}{first[1:]}", second)
 
 
 def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
@@ -160,7 +146,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
         return
     parts = {edit.part or trace.part for edit in edits}
     if len(parts) != 1:
-        show_notice(_("Random sets are drawn where all that is removed is in one part of the model."), "status")
+        show_notice(_("To compare with random sets, edit only one part of the model."), "status")
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
@@ -168,19 +154,16 @@ def chance(translation: Translation, edits: EditSet) -> None:
     if len(sets) < 2:
         show_notice(_("There are no other sets of this size to compare with."), "status")
         return
-    mine = effects(translation, [edits], _("Removing what is chosen"))
+    mine = effects(translation, [edits], _("Asking the model"))
     found = effects(translation, sets, _("Removing random sets of the same size"))
     if not len(mine.changes) or len(found.changes) < 2:
         return
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
-    one_head = len(edits) == 1 and isinstance(edits[0], Ablate)
-    what = _("{part} heads", part=PARTS[part]) if one_head else _("sets like it")
     show_notice(
         _(
-            "Of {number} other {what}, drawn at random, {share:.0f} % change the translation's probability less (their"
-            " median: by a factor of {factor}), and {turned} make the model put another token first somewhere.",
+            "Of {number} random sets of the same kind, {share:.0f} % change the probability less (median: factor"
+            " {factor}); {turned} put another token first somewhere.",
             number=len(sizes),
-            what=what,
             share=100 * float((sizes < abs(change)).mean()),
             factor=factor(float(np.median(sizes))),
             turned=int(found.others.sum()),
@@ -191,8 +174,8 @@ def chance(translation: Translation, edits: EditSet) -> None:
     draw_chart(figure, "translate_random")
     st.caption(
         _(
-            "Bars: random sets of the same size (seed {seed}) in the same part, looks between the same places in other"
-            " heads. Line: the chosen set.",
+            "Bars: random sets in the same part, with edges between the same positions (seed {seed})."
+            " Line: the chosen set.",
             seed=SEED,
         )
     )

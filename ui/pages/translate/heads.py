@@ -38,7 +38,7 @@ class CrossHead:
     @property
     def description(self) -> str:
         """Return the name of the head or of the mean, for sentences about the weights on screen."""
-        return _("the mean over all cross heads") if self.mean else self.name
+        return _("the mean of all cross heads") if self.mean else self.name
 
     @property
     def best_head(self) -> tuple[int, int]:
@@ -66,7 +66,7 @@ def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
 def pick_head(head: CrossHead, options: TranslateOptions) -> None:
     """Draw the control for the cross head."""
     names = {head_label(layer, at): head_label(layer, at) for layer, at in np.ndindex(head.covering.shape)}
-    labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean over all")}
+    labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean")}
     bound_widget(
         TranslateOptions,
         "cross",

@@ -36,15 +36,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The encoder reads the source as a whole. The decoder writes one token at a time: it looks back at"
-                " what it has written, never ahead (the causal mask), and **across** at the source"
-                " ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- A row of the matrix is one step: the word that it writes, and what it looked at in the source just"
-                " before. In a trained model the heads of a late layer together come near to an alignment of the words"
-                " ([arXiv:1909.02074](https://arxiv.org/abs/1909.02074)); “Which head aligns best?” measures each head"
-                " by itself.\n"
-                "- To look at a word is not yet to need it: under “Without a head” it is removed, and the model writes"
-                " again. One sentence is one sentence: another may need other heads."
+                "- The encoder reads the whole source. The decoder writes one token at a time and attends to the source"
+                " by **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- A row of the matrix shows the step that writes its word; “One step later” shows the next step. Some"
+                " heads align better there ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)); “Head scores”"
+                " measures both.\n"
+                "- A word with a high weight may still be unnecessary: test it under “Ablation”. Other sentences may"
+                " need other heads."
             )
         )
 
@@ -56,8 +54,8 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
     if "cross" not in translation.trace.parts:
         show_notice(
             _(
-                "{model} has no attention across to a source, so there is nothing to align.",
-                model=translation.who.title,
+                "{name} has no cross-attention, so nothing to align. Pick a model that translates.",
+                name=translation.who.title,
             ),
             role="status",
         )

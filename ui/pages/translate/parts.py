@@ -66,14 +66,12 @@ def which_row(translation: Translation, side: str) -> str:
     read, written = row.pieces[1], row.pieces[2]
     if side == "cross":
         return _(
-            "A row bears the name of the token that its step writes, as everywhere on this page: the row "
-            "“{written}” is the step after “{read}”, which writes “{written}”. ⟨end⟩ is the step after the last token.",
+            "Row “{written}”: the step after “{read}”, which writes “{written}”.",
             written=written,
             read=read,
         )
     return _(
-        "Here rows and columns are the tokens that stand already, so a row bears the name of the token read last: the "
-        "row “{read}” is the step after “{read}”, which writes “{written}”.",
+        "Row “{read}”: the step after “{read}”, which writes “{written}”.",
         read=read,
         written=written,
     )

@@ -15,13 +15,12 @@ def draw_published(who: PageModel) -> None:
     found = figures(who.model)
     if found is None:
         return
-    with st.expander(_("How good is {model}?", model=who.title)):
+    with st.expander(_("Published scores")):
         show_notice(
             _(
-                "{model}, on {sentences:,} held-out sentences of the kind that it learned from: BLEU {bleu:.1f} and"
-                " chrF {chrf:.1f} greedily, {beams_bleu:.1f} and {beams_chrf:.1f} with beams; handing back the English"
-                " sentence gets {copied_bleu:.1f} and {copied_chrf:.1f}. With at most 7 words: BLEU {short_bleu:.1f};"
-                " with 12 or more: {long_bleu:.1f}.",
+                "{model} on {sentences:,} held-out sentences: BLEU {bleu:.1f}, chrF {chrf:.1f} (greedy);"
+                " {beams_bleu:.1f}, {beams_chrf:.1f} (beam search); {copied_bleu:.1f}, {copied_chrf:.1f} (English"
+                " copied). BLEU {short_bleu:.1f} for at most 7 words, {long_bleu:.1f} for 12 or more.",
                 model=who.title,
                 sentences=found.greedy.sentences,
                 bleu=found.greedy.bleu,
@@ -37,9 +36,9 @@ def draw_published(who: PageModel) -> None:
         )
         st.caption(
             _(
-                "Learned from sentence pairs of [tatoeba.org](https://tatoeba.org) by way of"
+                "Trained on [tatoeba.org](https://tatoeba.org) pairs from"
                 " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
-                " FR](https://creativecommons.org/licenses/by/2.0/fr/). BLEU and chrF as sacrebleu counts them"
+                " FR](https://creativecommons.org/licenses/by/2.0/fr/). Scores as in sacrebleu"
                 " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
             )
         )

@@ -11,7 +11,7 @@ import streamlit as st
 from attention.alignment import CrossRowConvention
 from attention.head_names import head_label
 from attention.record import Unavailable
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from probing.alignments import READINGS, AlignmentRun, Alignments, AlignmentState, BestHead, advance, load, parse
 from probing.statistics import wilson
@@ -30,8 +30,8 @@ STATES = "alignments_states"
 MOST_STATES = 8  # states kept in a session
 MAPS = {CrossRowConvention.WRITING: "alignments_map", CrossRowConvention.OWN: "alignments_late_map"}
 TITLES = {
-    CrossRowConvention.WRITING: gettext_lazy("Read at the step that writes the word"),
-    CrossRowConvention.OWN: gettext_lazy("Read one step later, at the word itself"),
+    CrossRowConvention.WRITING: gettext_lazy("Writing step"),
+    CrossRowConvention.OWN: gettext_lazy("One step later"),
 }
 COMPARED = {
     "more": gettext_lazy("more than"),
@@ -39,9 +39,8 @@ COMPARED = {
     "not clearly more": gettext_lazy("not clearly more than"),
 }
 FORM = gettext_lazy(
-    "A line for each pair: source, target and links, with tabs between them. Words are what stands between"
-    " spaces; 0-1 links source word 0 to target word 1 for sure, 0?1 possibly. Or JSON, as assets/alignments/en-fr.json"
-    " of this app. It stays on this machine."
+    "A line per pair: source, target and links, separated by tabs. 0-1 is a sure link of words (counted from 0), 0?1 a"
+    " possible one. Or JSON as assets/alignments/en-fr.json. Stays on this machine."
 )
 
 
@@ -61,7 +60,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
         return
     run = AlignmentRun(sentences, who.model, who.revision)
     total = len(sentences.pairs)
-    if not may_begin(run.key, total, _("Score every cross head on {total:,} pairs", total=total)):
+    if not may_begin(run.key, total, _("Score {total:,} pairs", total=total)):
         return
     try:
         state = _score_heads(run)
@@ -73,14 +72,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
         return
     if state.skipped:
         show_notice(
-            ngettext(
-                "{skipped:,} pair could not be read by the model. {reason}",
-                "{skipped:,} pairs could not be read by the model. {reason}",
-                state.skipped,
-                skipped=state.skipped,
-                reason=state.reason,
-            ),
-            role="status",
+            _("Pairs skipped: {skipped:,}. {reason}", skipped=state.skipped, reason=state.reason), role="status"
         )
     if state.heads:
         _result(state, keep)
@@ -88,15 +80,13 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
 
 def _sentences() -> Alignments | None:
     """Return the app's sentences or the uploaded ones; None, with a notice, if these are unreadable."""
-    with st.expander(_("Score sentences of your own")):
-        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20,
-                                    help=translate(FORM))  # fmt: skip
+    with st.expander(_("Own sentences")):
+        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20)
         show_notice(FORM, role="status")
     if uploaded is None:
         show_notice(
             _(
-                "{pairs:,} short English sentences with a French translation, written and aligned for this app. For"
-                " another pair of languages bring sentences of your own.",
+                "{pairs:,} English–French pairs, aligned by hand for this app. Add your own for other languages.",
                 pairs=len(load_alignments().pairs),
             ),
             role="status",
@@ -122,7 +112,7 @@ def _score_heads(run: AlignmentRun) -> AlignmentState:
     states[run.key] = state  # moves the state to the end, so that the oldest is dropped first
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
-    for at in stoppable_steps(run.key, len(run.chunks()), _("Reading hand-aligned translations, in parts")):
+    for at in stoppable_steps(run.key, len(run.chunks()), _("Asking the model")):
         if at == state.done:
             state = states[run.key] = advance(get_backend(), run, state)
     return state
@@ -146,10 +136,8 @@ def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
         draw_chart(figure, key, place=column, on_click=partial(_keep, keep))
     st.caption(
         _(
-            "Each cell is one cross head, on all of the sentences: how many of the translation's words it links to a"
-            " source word that people allow, if it links each to the source word that it looks at most. Special tokens"
-            " are left out; punctuation counts. Frame: the head named above, chosen on every other sentence only. Both"
-            " maps share a scale. A click chooses the head."
+            "Each cell is a cross head: target words whose strongest source word is a gold link, without special"
+            " tokens. Frame: the head above, chosen on half of the sentences. Click a cell to choose its head."
         )
     )
     _table(state)
@@ -165,14 +153,12 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
     """Return sentences on the best head, the baselines that use no model, and the later reading."""
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
-        return _("One pair of sentences says nothing about which head is best; the maps show what it has.")
+        return _("One pair cannot rank the heads. Add more pairs.")
     return _(
-        "Head {head} links {share:.1f} % ({low:.1f} to {high:.1f})"
-        " of {words:,} words to a source word that people allow, in sentences that it was not chosen on"
-        " (alignment error rate {error:.2f}). By a two-sided paired test, sentence by sentence, that is {compared}"
-        " the word at the same relative place, {diagonal:.1f} % (error rate {diagonal_error:.2f}); a"
-        " word at random finds {chance:.1f} %."
-        " Read one step later, the best head, {later_head}, finds {later_share:.1f} %.",
+        "Head {head} aligns {share:.1f} % ({low:.1f} to {high:.1f}) of {words:,} words in held-out sentences (alignment"
+        " error rate {error:.2f}). By a two-sided paired test over sentences, that is {compared} the diagonal:"
+        " {diagonal:.1f} % (error rate {diagonal_error:.2f}). Chance: {chance:.1f} %. One step later: {later_share:.1f}"
+        " % (head {later_head}).",
         head=head_label(first.layer, first.head),
         share=first.share,
         low=first.low,
@@ -216,7 +202,7 @@ def _table(state: AlignmentState) -> None:
         gettext_lazy("alignment error rate"),
     )
     every = rows(state)
-    with st.expander(_("Every cross head")):
+    with st.expander(_("Every head")):
         shown = [(translate(read), layer, head, *map(_two_decimals, figures)) for read, layer, head, *figures in every]
         draw_table(
             {translate(name): [row[at] for row in shown] for at, name in enumerate(names)},
@@ -226,16 +212,14 @@ def _table(state: AlignmentState) -> None:
             _("Save as CSV"),
             csv_table(names, every),
             "headlight-alignment-quality.csv",
-            _("Every head in both readings, all digits, counted from 0"),
+            _("All digits"),
             provenance=model_provenance(),
         )
         st.caption(
             _(
-                "On all sentences, those on which the head above was chosen included; ends of the 95 % interval"
-                " (Wilson). The alignment error rate is 1 - (|A∩S| + |A∩P|) / (|A| + |S|): A are the head's links, S"
-                " the sure ones, P the sure and possible ones ([Och and Ney,"
-                " 2003](https://doi.org/10.1162/089120103321337421)). 0 is perfect. Reading one step later was found"
-                " better in some layers of larger models ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837))."
+                "All sentences; 95 % interval (Wilson). Alignment error rate: 1 - (|A∩S| + |A∩P|) / (|A| + |S|) for"
+                " the head's links A, the sure links S and all links P ([Och and Ney,"
+                " 2003](https://doi.org/10.1162/089120103321337421)). 0 is perfect."
             )
         )
 

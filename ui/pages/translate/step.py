@@ -15,7 +15,7 @@ from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import percent
+from ui.show.text import join_sentences, percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
@@ -53,36 +53,28 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
 
 
 def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatArray, head: CrossHead) -> str:
-    """Return a sentence with the step's top candidate, its entropy and the source token attended to most.
+    """Return sentences with the step's top candidate, its entropy and the source token attended to most.
 
     ``looks`` are the attention weights on the source, shape (source token,).
     """
     best, mine = step.candidates[0], _written_candidate(translation, step, at)
     row = translation.trace.source
     place = int(looks.argmax())
-    values = {
-        "step": at + 1,
-        "steps": translation.length + 1,
-        "piece": best.piece,
-        "probability": percent(best.probability),
-        "entropy": step.entropy,
-        "head": head.description,
-        "source": row.pieces[place],
-        "weight": looks[place],
-    }
-    if mine is None or mine.token == best.token:
-        return _(
-            "Step {step} of {steps}: the model puts “{piece}” first ({probability}), with {entropy:.2f} bits of"
-            " uncertainty; {head} looks most at “{source}” ({weight:.2f}).",
-            **values,
-        )
-    return _(
-        "Step {step} of {steps}: the model puts “{piece}” first ({probability}; written is “{written}”, {chance}), with"
-        " {entropy:.2f} bits of uncertainty; {head} looks most at “{source}” ({weight:.2f}).",
-        written=mine.piece,
-        chance=percent(mine.probability),
-        **values,
+    said = _(
+        "Step {step} of {steps}: “{piece}” is likeliest ({probability}); entropy {entropy:.2f} bits; {head} attends"
+        " most to “{source}” ({weight:.2f}).",
+        step=at + 1,
+        steps=translation.length + 1,
+        piece=best.piece,
+        probability=percent(best.probability),
+        entropy=step.entropy,
+        head=head.description,
+        source=row.pieces[place],
+        weight=looks[place],
     )
+    if mine is None or mine.token == best.token:
+        return said
+    return join_sentences(said, _("Written: “{piece}” ({chance}).", piece=mine.piece, chance=percent(mine.probability)))
 
 
 def _written_candidate(translation: Translation, step: DecodingStep, at: int) -> NextCandidate | None:
@@ -95,8 +87,8 @@ def _move(at: int, translation: Translation) -> None:
     last = translation.length
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, icon, to in (
-            (_("One step back"), "chevron_left", at - 1),
-            (_("One step on"), "chevron_right", at + 1),
+            (_("Previous step"), "chevron_left", at - 1),
+            (_("Next step"), "chevron_right", at + 1),
         ):
             st.button(
                 label,
@@ -106,7 +98,6 @@ def _move(at: int, translation: Translation) -> None:
                 on_click=set_params,
                 args=(TranslateOptions,),
                 kwargs={"step": to},
-                help=_("The step before it") if to < at else _("The step after it, one token later"),
             )
 
 
@@ -125,17 +116,11 @@ def _read(translation: Translation, at: int) -> None:
                 glued=row.goes_on(place),
                 special=row.words[place] is None,
                 unknown=row.unknown[place],
-                title=_("not written yet: hidden by the causal mask") if hidden else _("read already"),
+                title=_("hidden by the causal mask") if hidden else "",
             )
         )
-    token_strip.mount(chips, READ, title=_("What the decoder has read"))
-    st.caption(
-        _(
-            "Outlined: the token whose place is read out, the newest one. Hatched: what comes later; the causal mask "
-            "gives it weight 0, so that a whole translation can be read at once and every step still sees only what "
-            "was there."
-        )
-    )
+    token_strip.mount(chips, READ, title=_("Decoder input"))
+    st.caption(_("Outlined: the newest token, which predicts the next. Hatched: hidden by the causal mask."))
 
 
 def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> None:
@@ -152,8 +137,8 @@ def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> Non
         )
         for place, piece in enumerate(row.pieces)
     ]
-    token_strip.mount(chips, SOURCE, title=_("Where {head} looks in the source", head=head.description))
-    st.caption(_("Shade: the weight that this step gives each source token across; they sum to one."))
+    token_strip.mount(chips, SOURCE, title=_("Attention of {head} to the source", head=head.description))
+    st.caption(_("Shade: attention weights of this step, which sum to 1."))
 
 
 def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
@@ -167,15 +152,14 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
         ],
         [candidate.probability for candidate in shown],
         theme(),
-        _("What may come next"),
+        _("Next token"),
         other=max(0.0, 1 - sum(candidate.probability for candidate in shown)),
         marked=marked,
     )
     draw_chart(figure, "translate_candidates")
     st.caption(
         _(
-            "The softmax over all {vocabulary:,} pieces; differently coloured is what is written at this step."
-            " “␣” begins a word.",
+            "Softmax over {vocabulary:,} tokens; highlighted: the written token. “␣” begins a word.",
             vocabulary=step.vocabulary,
         )
     )
@@ -188,7 +172,7 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
         gettext_lazy("probability"),
         gettext_lazy("written"),
     )
-    with st.expander(_("The same as a table")):
+    with st.expander(_("Table")):
         bound_widget(
             TranslateOptions,
             "top",

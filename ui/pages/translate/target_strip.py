@@ -34,7 +34,7 @@ def logs_of(translation: Translation) -> FloatArray:
     """Return the log-probability (natural) of each written token, shape (step,); may raise UserError."""
     if not translation.tokens:
         return np.zeros(0, np.float32)
-    logs: FloatArray = ask_model(forcing_request(translation), _("Asking how likely it is")).logs[0]
+    logs: FloatArray = ask_model(forcing_request(translation), _("Asking the model")).logs[0]
     return logs
 
 
@@ -81,14 +81,7 @@ def target_strip(choice: ViewState, translation: Translation, at: int, logs: Flo
         if place is not None and place < len(cells):
             set_params(TranslateOptions, step=cells[place].pieces[0])
 
-    title = (
-        _(
-            "The translation, each word with its probability given those before it, the product over its pieces."
-            " Click one for its step"
-        )
-        if choice.words
-        else _("The translation, each token with its probability given those before it. Click one for its step")
-    )
+    title = _("Translation, with probabilities given the previous tokens. Click to choose a step")
     token_strip.mount(chips, STRIP, title=title, on_pick=keep)
     if not translation.is_finished and translation.way != "own":
-        show_notice(_("The model has not ended its text here; what is shown is its beginning."), "status")
+        show_notice(_("The translation is unfinished."), "status")

@@ -27,7 +27,7 @@ def reference(source: str, written: str) -> str:
     if not french or _letters(french) == _letters(written):
         return ""
     return _(
-        "Small translators make mistakes, often in what a pronoun agrees with. A correct translation: “{french}”",
+        "A correct translation: “{french}”",
         french=french,
     )
 
@@ -48,12 +48,12 @@ def describe_forcing(translation: Translation) -> str:
         ForcedTarget(
             model=asked.model, revision=asked.revision, text=asked.text, written=translation.tokens, cut=asked.cut
         ),
-        _("Reading your translation"),
+        _("Asking the model"),
     )
     first = int((found.likeliest[0] == translation.tokens).sum())
     return _(
-        "Your translation is read by teacher forcing, as in training: at each step the model has read the tokens that"
-        " you gave before it, not those that it would have written. It puts {first} of your {tokens} first.",
+        "Teacher forcing: each step sees your tokens, not the model's. {first} of your {tokens} tokens are its first"
+        " choice.",
         first=first,
         tokens=len(translation.tokens),
     )

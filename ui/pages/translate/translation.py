@@ -128,7 +128,7 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
             )
         bound_widget(TranslateOptions, "show", st.segmented_control, required=True)
     if way != "own" and choice.target.strip():
-        show_notice(_("The translation that is typed above is not read here; choose “Your own” for it."), "status")
+        show_notice(_("The translation typed above is unused. Choose “Your own” to read it."), "status")
     return way
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.tokens import TokenRow, is_out_of_vocabulary, word_runs
-from i18n import ngettext
+from i18n import _
 from ui.input.unknown_words import describe_unknown
 
 
@@ -16,22 +16,14 @@ def describe_unread(name: str, source: TokenRow) -> str:
     many, words = source.unknown_words()
     if many:
         piece = next(unknown for unknown in source.unknown if is_out_of_vocabulary(unknown))
-        return ngettext(
-            "{unknown} What it writes for it is made up.",
-            "{unknown} What it writes for them is made up.",
-            many,
-            unknown=describe_unknown(name, many, words, piece, None),
-        )
+        return _("{unknown} Their translation is made up.", unknown=describe_unknown(name, many, words, piece, None))
     runs = [run for run in word_runs(source.words, source.segments) if source.words[run[0]] is not None]
     spelt = [run for run in runs if any(source.unknown[slice(*run)])]
     if not spelt:
         return ""
-    return ngettext(
-        "{spelt} of the {words} words here is not in the vocabulary of {name}: it reads its letters byte by byte, as a"
-        " vocabulary spells what its training texts hardly had. What it writes for it is most likely made up.",
-        "{spelt} of the {words} words here are not in the vocabulary of {name}: it reads their letters byte by byte,"
-        " as a vocabulary spells what its training texts hardly had. What it writes for them is most likely made up.",
-        len(spelt),
+    return _(
+        "{spelt} of {words} words are read byte by byte: they are not in the vocabulary of {name}. Their translation is"
+        " probably made up.",
         spelt=len(spelt),
         words=len(runs),
         name=name,

@@ -11,7 +11,7 @@ import streamlit as st
 from attention.alignment import Alignment, CrossRowConvention, alignment
 from attention.head_names import head_label
 from attention.trace import Trace
-from i18n import _, ngettext
+from i18n import _
 from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import TranslateOptions
@@ -19,6 +19,7 @@ from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.vectors import POINTS, alignment_map, picked_pair
@@ -54,11 +55,12 @@ def get_alignment_options(choice: ViewState, options: TranslateOptions) -> Align
 
 
 def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
-    """Draw a sentence, the alignment matrix, its controls and file, and an explanation of its rows."""
+    """Draw a sentence, the alignment matrix, its controls and its file."""
     found = get_alignment_options(choice, options).alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
-            _("All tokens here are special tokens, and these are hidden; show them in View options."), role="status"
+            _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
+            role="status",
         )
         return
     show_notice(summary(translation, found, head, at), "status")
@@ -67,7 +69,7 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
         [translation.cell_label(cell) for cell in found.target],
         [cell.label for cell in found.source],
         theme(),
-        _("What {head} looks at", head=head.description),
+        _("Attention of {head} to the source", head=head.description),
         chosen=row_of(found, at),
         strongest=[found.strongest(row) for row in range(len(found.target))],
     )
@@ -80,7 +82,6 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
 
     draw_chart(figure, MATRIX, on_click=keep)
     _draw_legend(translation, found, head)
-    _explain_reading()
 
 
 def row_of(found: Alignment, at: int) -> int | None:
@@ -109,47 +110,29 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
             "weight": found.weights[row, best],
         }
         said = (
-            _("Before writing “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+            _("Before writing “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
             if found.read_at is CrossRowConvention.WRITING
-            else _("Having read “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+            else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
         )
     if not head.covering.any():
-        return said or _("Nothing is written yet, so no head can be told from another.")
+        return said or _("Nothing is written yet.")
     if head.mean:
-        best_head = head_label(*head.best_head)
-        return said + _("Of all heads, {head} picks the source words one by one best.", head=best_head)
-    mine = head.covering[head.layer, head.head]
-    more = int((head.covering > mine).sum())
-    if not more:
-        return said + _(
-            "A source piece gets {weight:.2f} from its best step on average; no other head has more.", weight=mine
+        rank = _("Head {head} has the highest coverage.", head=head_label(*head.best_head))
+    else:
+        mine = head.covering[head.layer, head.head]
+        rank = _(
+            "Coverage: {weight:.2f}, rank {rank} of {heads} heads.",
+            weight=mine,
+            rank=int((head.covering > mine).sum()) + 1,
+            heads=head.covering.size,
         )
-    return said + ngettext(
-        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads has more.",
-        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads have more.",
-        more,
-        weight=mine,
-        more=more,
-        heads=head.covering.size,
-    )
+    return join_sentences(said, rank)
 
 
 def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
-    clickable = found.weights.size <= POINTS
-    words = any(cell.pieces[1] - cell.pieces[0] > 1 for cell in found.target)
-    when = (
-        _("before it is written") if found.read_at is CrossRowConvention.WRITING else _("one step after it was written")
-    )
-    st.caption(
-        _(
-            "Each row is one {unit} of the translation, from top to bottom as they come, with the weights that the"
-            " decoder gives the source {when}; a row sums to one with special tokens shown. Dot: the source word with"
-            " most; frame: the step that is chosen.",
-            unit=_("word") if words else _("token"),
-            when=when,
-        )
-        + (_(" Click a row to choose its step.") if clickable else _(" A word above, clicked, chooses its step."))
-    )
+    said = _("Rows sum to 1 with special tokens. Dot: largest weight of a row; frame: the chosen step.")
+    click = _("Click a row to choose its step.") if found.weights.size <= POINTS else ""
+    st.caption(join_sentences(said, click))
     with st.container(horizontal=True, vertical_alignment="center"):
         bound_widget(TranslateOptions, "late", st.toggle)
         rows = [
@@ -162,22 +145,6 @@ def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) ->
             _("Save as CSV"),
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{of}.csv",
-            _("This matrix, all digits"),
+            _("All digits"),
             provenance=page_provenance(),
-        )
-
-
-def _explain_reading() -> None:
-    """Draw a folded explanation of the step at which rows are read."""
-    with st.expander(_("Why is a row read before its word is written?")):
-        st.markdown(
-            _(
-                "- The decoder chooses a word at the place *before* it, where it has just read the word that came last."
-                " What it looks at there is what it has to go by for the next word.\n"
-                "- At the word's own place the word stands already, and the decoder is choosing the one after it. “Read"
-                " one step later” shows that.\n"
-                "- Some heads look back at the source of the word that was just read, and align better one step later"
-                " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)). “Which head aligns best?” measures both for"
-                " every head."
-            )
         )

@@ -28,7 +28,7 @@ def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: s
     """
     if way == "own":
         if not choice.target.strip():
-            show_notice(_("Type your own translation in the box “Translation” above, then press Enter."), "status")
+            show_notice(_("Type your own translation above."), "status")
             return None
         trace = _read(forced_request(asked, choice.target))
         row = trace.target
@@ -53,7 +53,7 @@ def forced_request(asked: NextTarget, target: str) -> TraceRequest:
 
 def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
     """Return the tokens of the greedy translation and show its text as it grows; may raise UserError."""
-    step = ask_model(asked, _("Reading the source"))
+    step = ask_model(asked, _("Asking the model"))
     source = len(step.source) if step.source is not None else 0
     most = max(1, min(step.room, MOST_WRITTEN, 2 * source + 20))
     place, tokens, text = st.empty(), list[int](), ""
@@ -75,9 +75,10 @@ def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
     question = NextBeams(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, edits=asked.edits, width=width
     )
-    first = ask_model(question, _("Reading the source"))
+    first = ask_model(question, _("Asking the model"))
     steps, place = [first], st.empty()
-    for _at in stoppable_steps(f"{question.key}:beams", MOST_WRITTEN, _("Searching, at most so many steps")):
+    doing = _("Translating, at most {most} tokens", most=MOST_WRITTEN)
+    for _at in stoppable_steps(f"{question.key}:beams", MOST_WRITTEN, doing):
         last = steps[-1]
         if last.done or not last.beams:
             continue
@@ -86,10 +87,10 @@ def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
         steps.append(get_backend().predict(replace(question, beams=last.beams, finished=last.finished)))
     place.empty()
     if not (steps[-1].finished or steps[-1].beams):
-        raise UserError(gettext_lazy("Beam search found no way to write here. Choose greedy decoding."))
+        raise UserError(gettext_lazy("Beam search found no translation. Choose greedy decoding."))
     return BeamSearch(tuple(steps))
 
 
 def _read(request: TraceRequest) -> Trace:
-    with st.spinner(_("Reading what every head looked at"), show_time=True):
+    with st.spinner(_("Asking the model"), show_time=True):
         return get_backend().trace(request)

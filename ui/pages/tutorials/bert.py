@@ -193,7 +193,7 @@ def another_sample(options: TutorialsOptions) -> None:
         args=(TutorialsOptions,),
         kwargs={"seed": (options.seed + 1) % 1_000_000},
         icon=":material/casino:",
-        help=_("Another seed; it is in the link, so that the same sample comes again"),
+        help=_("The link stores the seed"),
     )
 
 

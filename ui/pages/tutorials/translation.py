@@ -196,8 +196,8 @@ STATIONS = (
             "it writes next. Read at the step that writes a word, the weights come near to a dictionary."
         ),
         (
-            link_to("translate", gettext_lazy("Which word from which"), {"show": "words"}, model=TRANSLATOR, text=CAT),
-            link_to("translate", gettext_lazy("Which head aligns best?"), {"show": "best"}, model=TRANSLATOR, text=CAT),
+            link_to("translate", gettext_lazy("Alignment"), {"show": "words"}, model=TRANSLATOR, text=CAT),
+            link_to("translate", gettext_lazy("Head scores"), {"show": "best"}, model=TRANSLATOR, text=CAT),
         ),
         gettext_lazy("Cross-attention runs along the diagonal."),
         aligned_words,

@@ -27,7 +27,7 @@ class VectorsOptions:
 
     show: str = option(
         "words",
-        label=gettext_lazy("What to look at"),
+        label=gettext_lazy("View"),
         help=gettext_lazy("Vectors of this text, of one word in several texts, or of many sentences"),
         choices=SHOWS,
     )

@@ -40,7 +40,7 @@ def test_every_decoder_writes_and_is_looked_at(root: Path, backend: LocalBackend
     if second.looks is None:
         assert any("does not give its attention step by step" in note for note in notes(page))
     else:
-        assert any("looks back at" in note for note in notes(page))
+        assert any("attends back" in note for note in notes(page))
         assert page.get("plotly_chart")
     assert not page.exception
     assert notes(page, "refusal") == []

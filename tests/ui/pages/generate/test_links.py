@@ -30,8 +30,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     [
         ({"text": " "}, "The text is empty"),
         ({"text": "a " * 90}, "reads at most 48"),
-        ({"written": "1.x", "of": "0"}, "cannot be read; the prompt alone is shown"),
-        ({"written": "301.300", "of": "deadbeef"}, "follow another text or model; they are left out"),
+        ({"written": "1.x", "of": "0"}, "only the prompt"),
+        ({"written": "301.300", "of": "deadbeef"}, "another text or model"),
         # The model is looked up instead of being treated as an encoder.
         ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),
         ({"show": "<b>"}, "“show” is unknown"),

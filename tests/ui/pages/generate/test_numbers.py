@@ -84,9 +84,9 @@ def test_heads_that_share_keys_write_greedily_and_the_link_restores_it(writers: 
     path = path_of(page)
     assert path == writers.greedy(5, "llama")
     page = asked("generate", **address(page))
-    made, _, text = saved(page, "Save the text").partition("\n\n")
+    made, _, text = saved(page, "Save text").partition("\n\n")
     assert (made.splitlines()[0], text) == ("model: llama", TEXT + writers.step(*path, name="llama").text)
-    press(page, "One back")
+    press(page, "Undo")
     assert path_of(page) == path[:4]
     press(page, "To the prompt")
     assert path_of(page) == ()
@@ -102,7 +102,7 @@ def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
         path = (*path, writers.step(*path, seed=1).chosen.token)
     assert path_of(page) == path
     assert path != writers.greedy(5)
-    press(page, "Another draw")
+    press(page, "Resample")
     assert address(page)["seed"] == "2"
     assert path_of(page) == path, "what stands is kept; the next draw is another one"
 
@@ -119,7 +119,7 @@ def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> 
     layer, head = np.unravel_index(largest_weight_back(seen).argmax(), seen.shape[:2])
     row = seen[layer, head]
     at = 1 + row[1:-2].argmax()
-    says(page, f"Before the next token, head {layer}-{head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}")
+    says(page, f"Before the next token, head {layer}-{head} attends back to “{step.row.pieces[at]}” ({row[at]:.2f}")
     unfold(page, "generate_looks_file")
     _, *rows = table(saved(page, "Save as CSV"))
     assert np.array([float(row[-1]) for row in rows]).reshape(seen.shape) == pytest.approx(seen, abs=1e-6)
@@ -129,14 +129,14 @@ def test_the_first_token_can_be_left_out(writers: Writers) -> None:
     page = writers.opened(show="sink", layer=1, head=2)
     trace = writers.backend.trace(TraceRequest(writers.model("gpt2"), TEXT))
     shares = observe(trace).strength("first")
-    says(page, f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it")
-    says(page, f"Head 1-2 gives it {shares[1, 2]:.2f}")
+    says(page, f"The first token, “{trace.tokens[0]}”, gets {shares.mean():.2f}")
+    says(page, f"Head 1-2: {shares[1, 2]:.2f}")
     looks = known(writers.step().looks)[1, 2]
-    says(page, f"the first token gets {looks[0]:.2f}")
-    (switch,) = (switch for switch in page.checkbox if switch.label == "Count the first token")
+    says(page, f"First token: {looks[0]:.2f}")
+    (switch,) = (switch for switch in page.checkbox if switch.label == "Include first token")
     switch.set_value(False).run()
     others = looks[1:] / looks[1:].sum()
-    pattern = rf"\({others[:-2].max():.2f}\).*the first token is left out and the rest scaled to one"
+    pattern = rf"\({others[:-2].max():.2f}\).*left out; the rest"
     assert any(re.search(pattern, note) for note in notes(page)), notes(page)
 
 
@@ -160,38 +160,38 @@ def test_the_maps_are_those_of_one_pass(writers: Writers, name: str) -> None:
     press(page, "Write more")
     assert len(path_of(page)) == 4
     unfold(page, "generate_law")
-    (said,) = (note for note in notes(page) if "the largest difference of a weight" in note)
-    assert said.startswith("In 5 steps, 4 of them from kept keys and values")
-    worst = float(matched(r"whole text is (\S+);", said).group(1))
+    (said,) = (note for note in notes(page) if "Largest difference" in note)
+    assert said.startswith("Compared: 5 of 5 steps, 4 of them")
+    worst = float(matched(r"single pass: (\S+);", said).group(1))
     assert worst <= 1e-5
-    assert said.endswith("tokens that came later get 0 at most.")
+    assert said.endswith("later token: 0.")
 
 
 def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Saved) -> None:
     page = writers.opened("llama", show="induction", sample=2)
     found = writers.backend.predict(InductionHeads(model=writers.model("llama"), seed=2))
     layer, head = np.unravel_index(found.matching.argmax(), found.matching.shape)
-    says(page, f"Head {layer}-{head} puts {found.matching.max():.2f} of its attention on what followed")
+    says(page, f"Head {layer}-{head} puts {found.matching.max():.2f} of its attention")
     _, *rows = table(saved(page, "Save as CSV"))
     scores = {(int(row[0]), int(row[1])): [float(cell) for cell in row[2:4]] for row in rows}
     for place in np.ndindex(*found.matching.shape):
         assert scores[place] == pytest.approx([found.matching[place], found.control[place]], rel=1e-5)
-    press(page, "Try the best head on a text")
+    press(page, "Try best head")
     assert address(page)["text"].startswith("Mr")
     assert address(page)["head"] == str(head)
     assert text_of(page).startswith("Mr")
-    says(page, f"head {layer}-{head} looks back at")
+    says(page, f"head {layer}-{head} attends back")
 
 
 def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
     page = asked("generate", model=writers.model("gpt2"))
-    assert any("Of the example all but its last word is read" in note for note in notes(page)), notes(page)
+    assert any("last word is left out" in note for note in notes(page)), notes(page)
     short = "The animal didn't cross the street because it was too"
     says(page, f"“{writers.step(text=short).candidates[0].piece}” comes first")
-    says(page, "“tired”, the")
-    press(page, "Read the whole example")
+    says(page, "“tired”")
+    press(page, "Whole example")
     says(page, f"“{writers.step(text=f'{short} tired.').candidates[0].piece}” comes first")
-    assert not any("all but its last word" in note for note in notes(page))
+    assert not any("last word is left out" in note for note in notes(page))
 
 
 def test_a_model_of_another_kind_lets_one_that_writes_answer(writers: Writers) -> None:

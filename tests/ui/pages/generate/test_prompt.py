@@ -130,25 +130,25 @@ def seen(**changes: Any) -> StepAttention:
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     said = looks_summary(seen(), STEP, GenerateOptions())
     assert said == (
-        "Before the next token, head 0-0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
-        "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
+        "Before the next token, head 0-0 attends back to “b” (0.12; 1 of 2 heads gives more)."
+        " Previous token: 0.25; itself: 0.12. First token: 0.50."
     )
     other = looks_summary(seen(head=1, weights=LOOKS[0, 1]), STEP, GenerateOptions())
-    assert "head 0-1 looks back at “b” (0.25, more than any other head" in other
+    assert "head 0-1 attends back to “b” (0.25; more than any other head" in other
     left_out = looks_summary(
         seen(weights=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False)
     )
-    assert left_out.endswith("the newest itself 0.25; the first token is left out and the rest scaled to one.")
-    assert "the model, on average over all heads," in looks_summary(seen(), STEP, GenerateOptions(over="all"))
+    assert left_out.endswith("itself: 0.25. The first token is left out; the rest is scaled to 1.")
+    assert "the mean of all heads" in looks_summary(seen(), STEP, GenerateOptions(over="all"))
     short = seen(step=replace(STEP, row=row("a", "b")), place=2, weights=np.array([0.5, 0.5], np.float32))
-    assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, GenerateOptions())
+    assert "Before “c” came, the text is too short" in looks_summary(short, STEP, GenerateOptions())
 
 
 def test_a_weight_below_the_least_names_no_token() -> None:
     low = seen(weights=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
     found = looks_summary(low, STEP, GenerateOptions())
     assert "“b”" not in found
-    assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.50", "0.25", "0.25"]
+    assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.25", "0.25", "0.50"]
     assert "“b”" in looks_summary(seen(weights=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, GenerateOptions())
     nothing = looks_summary(seen(weights=np.zeros(4, np.float32)), STEP, GenerateOptions(first=False))
     assert "“b”" not in nothing
@@ -157,13 +157,10 @@ def test_a_weight_below_the_least_names_no_token() -> None:
 
 def test_a_text_without_a_token_in_between_says_so() -> None:
     far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
-    assert describe_furthest(far).startswith("Furthest back looks head 0-1: 1.5 tokens on average")
-    assert describe_furthest(0 * far) == "No head looks at a token between the first and the newest."
+    assert describe_furthest(far).startswith("Head 0-1 attends furthest back: 1.5 tokens on average")
+    assert describe_furthest(0 * far) == "No head attends to a token between the first and the newest."
     alone = seen(step=replace(STEP, row=row("a")), place=1, weights=np.zeros(1, np.float32))
-    assert (
-        looks_summary(alone, STEP, GenerateOptions(first=False))
-        == "Before “b” came, there is too little to look back at."
-    )
+    assert looks_summary(alone, STEP, GenerateOptions(first=False)).startswith("Before “b” came, the text is too short")
 
 
 def test_the_rule_is_the_one_that_the_controls_show() -> None:
@@ -173,25 +170,19 @@ def test_the_rule_is_the_one_that_the_controls_show() -> None:
 
 
 def test_what_comes_next_is_said_with_its_numbers() -> None:
-    rest = (
-        "The model is uncertain by 1.50 bits; the rule leaves 3 of 1,234 tokens and 1.25 bits, and this seed draws "
-        "“␣y”."
-    )
+    rest = "Entropy: 1.50 bits. Sampling leaves 3 of 1,234 tokens and 1.25 bits, and draws “␣y”."
     assert next_summary(STEP, None, "") == f"“␣x” comes first (0.50). {rest}"
-    assert (
-        next_summary(STEP, 7, "xyz")
-        == f"“␣x” comes first (0.50), and with it begins “xyz”, the example's own word. {rest}"
-    )
-    assert "; “yes”, the example's own word, is number 2 (0.25). " in next_summary(STEP, 8, "yes")
-    assert "; “no”, the example's own word, is not among the first 2. " in next_summary(STEP, 9, "no")
+    assert next_summary(STEP, 7, "xyz") == f"“␣x” comes first (0.50). The example's “xyz” has rank 1 (0.50). {rest}"
+    assert " The example's “yes” has rank 2 (0.25). " in next_summary(STEP, 8, "yes")
+    assert " The example's “no” is not in the top 2. " in next_summary(STEP, 9, "no")
 
 
 def test_what_the_comparison_found() -> None:
     assert law_summary(3e-7, 0.0, 4, 5, 5) == (
-        "In 5 steps, 4 of them from kept keys and values, the largest difference of a weight from one pass over the "
-        "whole text is 3e-07; there, tokens that came later get 0 at most."
+        "Compared: 5 of 5 steps, 4 of them from the key–value cache. Largest difference from a single pass: 3e-07;"
+        " largest weight on a later token: 0."
     )
-    assert "nothing to compare" in law_summary(0, 0, 0, 0, 3)
+    assert "no attention" in law_summary(0, 0, 0, 0, 3)
 
 
 TEXT = "The cat sat on the mat, and the dog"

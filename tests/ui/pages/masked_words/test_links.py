@@ -31,7 +31,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"text": " "}, "The text is empty"),
         ({"model": "openai-community/gpt2"}, "GPT-2 has no head that guesses masked words"),
         ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
-        ({"hidden": "9:1-2;DROP", "of": "x"}, "which stood there"),
+        ({"hidden": "9:1-2;DROP", "of": "x"}, "The original"),
         ({"show": "<b>"}, "“show” is unknown"),
     ],
 )

@@ -43,9 +43,9 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     page = asked("teach", job=job.id, show="keep")
     assert not page.exception
     links = {link.proto.label: link.proto for link in page.get("page_link")}
-    assert {"Open in Attention heads"} <= set(links)
-    assert f"model=taught%2F{job.id}" in links["Open in Attention heads"].query_string
-    assert "a+fine+film" in links["Open in Attention heads"].query_string
+    assert {"Open Attention heads"} <= set(links)
+    assert f"model=taught%2F{job.id}" in links["Open Attention heads"].query_string
+    assert "a+fine+film" in links["Open Attention heads"].query_string
     (save,) = (link.proto for link in page.get("link_button") if link.proto.label == "Save the model as zip")
     assert save.url == f"/headlight/taught/{job.id}.zip"
     assert "Remove" not in buttons(page)

@@ -37,7 +37,7 @@ def test_every_translator_writes_and_is_aligned(root: Path, backend: LocalBacken
     page = asked("translate", model=folder, text=TEXT, step=0)
     assert any("Before writing “" in note for note in notes(page))
     assert page.get_by_key(MATRIX).type == "plotly_chart"
-    choose(page, "Look at", "step")
-    assert any(f"the model puts “{first.candidates[0].piece}” first" in note for note in notes(page))
+    choose(page, "View", "step")
+    assert any(f"“{first.candidates[0].piece}” is likeliest" in note for note in notes(page))
     assert not page.exception
     assert notes(page, "refusal") == []

@@ -46,7 +46,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"show": "without", "edits": "cx0-0-1-99"}, "names a token that is not there"),
         ({"cross": "99-<b>", "width": "77"}, "cross head"),
         ({"step": "4000"}, "cross head"),
-        ({"way": "own"}, "Type your own translation in the box"),
+        ({"way": "own"}, "Type your own"),
         ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
     ],
 )
@@ -71,7 +71,7 @@ def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
     trace = get_backend().trace(TraceRequest(model=model, text=TEXT, target="the cat"))
     assert trace.target is not None
     assert [cell["text"] for cell in data["queries"]] == [*trace.target.pieces[1:], "⟨end⟩"]
-    says(page, f"the row “{trace.target.pieces[2]}” is the step after “{trace.target.pieces[1]}”, which writes")
+    says(page, f"Row “{trace.target.pieces[2]}”: the step after “{trace.target.pieces[1]}”")
     with TestClient(Starlette(routes=routes())) as client:
         file = client.get(f"{data['base']}/trace.safetensors?{data['view']}")
     assert parse(file.content).target == trace.target, "a file says what was read"
@@ -80,7 +80,7 @@ def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
 @pytest.mark.parametrize(("side", "many"), [("encoder", 0), ("decoder", 1)])
 def test_the_other_sides_name_the_tokens_that_are_read(model: str, side: str, many: int) -> None:
     page = asked("translate", model=model, text=TEXT, target="the cat", show="heads", side=side)
-    assert len([note for note in notes(page) if "a row bears the name of the token read last" in note]) == many
+    assert len([note for note in notes(page) if note.startswith("Row “")]) == many
 
 
 @pytest.mark.parametrize(("text", "said"), [(f"猫 {TEXT}", "1 of the "), (TEXT, "")])
@@ -92,6 +92,6 @@ def test_before_what_is_made_up_stands_that_the_text_cannot_be_read(model: str, 
 def test_what_is_read_byte_by_byte_is_not_read_either() -> None:
     row = TokenRow(("a", "猫 1/3", "猫 2/3"), (1, 2, 3), (0, 1, 1), (0,) * 3, (None,) * 3, ("", "<0xE7>", "<0x8C>"))
     assert describe_unread("M", row).startswith(
-        "1 of the 2 words here is not in the vocabulary of M: it reads its letters byte"
+        "1 of 2 words are read byte by byte: they are not in the vocabulary of M."
     )
     assert describe_unread("M", TokenRow(("a",), (1,), (0,), (0,), (None,))) == ""

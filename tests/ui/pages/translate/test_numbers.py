@@ -66,7 +66,7 @@ def test_the_matrix_is_read_where_the_page_says(translator: Translator, saved: S
     layer, head = best_head(trace)
     for late in (0, 1):
         if late:
-            (later,) = (toggle for toggle in page.toggle if toggle.label == "Read one step later")
+            (later,) = (toggle for toggle in page.toggle if toggle.label == "One step later")
             later.set_value(True).run()
         found = alignment(
             trace, layer, head, bool(words), CrossRowConvention.OWN if late else CrossRowConvention.WRITING
@@ -74,7 +74,7 @@ def test_the_matrix_is_read_where_the_page_says(translator: Translator, saved: S
         row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
         best = known(found.strongest(row))
         said = told(
-            page, f"{'Having read' if late else 'Before writing'} “{found.target[row].text}”, cross head {layer}-"
+            page, f"{'After reading' if late else 'Before writing'} “{found.target[row].text}”, cross head {layer}-"
         )
         assert f"({found.weights[row, best]:.2f})" in said
         _, *rows = table(saved(page, "Save as CSV"))
@@ -104,7 +104,7 @@ def test_a_step_is_told_with_what_may_come_next(translator: Translator, saved: S
     weights = trace.weights(layer, head, "cross")[1]
     np.testing.assert_allclose(known(step.across)[layer, head], weights, atol=1e-5)
     said = told(page, f"Step 2 of {len(tokens)}")
-    assert f"“{step.candidates[0].piece}” first ({percent(step.candidates[0].probability)}" in said
+    assert f"“{step.candidates[0].piece}” is likeliest ({percent(step.candidates[0].probability)})" in said
     assert f"{step.entropy:.2f} bits" in said
     assert f"({weights.max():.2f})" in said
     _, *rows = table(saved(page, "Save as CSV"))
@@ -115,11 +115,11 @@ def test_beams_are_searched_as_generate_does(translator: Translator, saved: Save
     page = opened(translator, show="beams", width=3)
     steps = translator.beams(3)
     looked = sum(len(step.branches) for step in steps)
-    says(page, f"In {len(steps)} steps {looked} continuations were looked at")
+    says(page, f"{looked} continuations in {len(steps)} steps")
     _, *rows = table(saved(page, "Save as CSV"))
     assert [row[1] for row in rows] == [beam.text for beam in steps[-1].finished]
     assert [float(row[2]) for row in rows] == pytest.approx([beam.score for beam in steps[-1].finished], rel=1e-5)
-    choose(page, "The translation is", "beam")
+    choose(page, "Decoding", "beam")
     best = translator.trace(steps[-1].finished[0].tokens)
     shown = [chip["text"] for chip in drawn(page, "strip")[0]["chips"]]
     assert shown[: len(known(best.target)) - 1] == [*known(best.target).pieces[1:]]
@@ -135,8 +135,8 @@ def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> No
     assert f"from {likelihood(plain)} to {likelihood(edited)}" in said
     after = translator.greedy(edits=edits)
     text = translator.trace(after, edits=edits).target_text
-    assert ("stays the same" in said) if after == tokens else (f"becomes “{text}”" in said)
-    _, *rows = table(saved(page, "Save both"))
+    assert ("now writes" not in said) if after == tokens else (f"now writes “{text}”" in said)
+    _, *rows = table(saved(page, "Save as CSV"))
     new = np.exp(translator.forced(after, edits).logs[0])
     assert [float(row[3]) for row in rows if row[0] == "after"] == pytest.approx(new.tolist(), rel=1e-4)
 
@@ -145,16 +145,16 @@ def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> No
 def test_every_head_is_removed_in_turn_and_some_at_random(translator: Translator, saved: Saved) -> None:
     page = opened(translator, show="without", edits="ax1-2")
     says(page, "cross head 1-2")
-    says(page, "Of 8 other cross")
+    says(page, "Of 8 random sets")
     every = [(Ablate(layer, head, "cross"),) for layer, head in np.ndindex(3, 3)]
     alone = translator.forced(translator.greedy(), (), *every)
     changes = alone.logs[1:].sum(axis=1) - alone.logs[0].sum()
     turned = (alone.likeliest[1:] != alone.likeliest[0]).any(axis=1)
     said = told(page, "matters most")
     place = list(np.ndindex(3, 3))[int(np.abs(changes).argmax())]
-    assert f"cross head {place[0]}-{place[1]} matters most" in said
+    assert f"Cross head {place[0]}-{place[1]} matters most" in said
     less = "less" if changes[int(np.abs(changes).argmax())] < 0 else "more"
-    assert f"{factor(float(np.abs(changes).max()))} times {less} likely. {turned.sum()} of 9 removals make" in said
+    assert f"{factor(float(np.abs(changes).max()))} times {less} likely. {turned.sum()} of 9 ablations" in said
     _, *rows = table(saved(page, "Save the table"))
     assert [float(row[3]) for row in rows] == pytest.approx(changes.tolist(), abs=1e-4)
     assert [row[4] == "True" for row in rows] == turned.tolist()
@@ -168,6 +168,6 @@ def test_a_translation_of_the_reader_s_own(translator: Translator) -> None:
     chips = drawn(page, "strip")[0]["chips"]
     assert len(chips) == len(tokens) + 1
     assert [chip.get("label", "").strip() for chip in chips] == [*map(percent, chances), ""]
-    choose(page, "The translation is", "greedy")
+    choose(page, "Decoding", "greedy")
     says(page, "typed above")
     assert drawn(page, "composer")[0]["target"] == "Le chat dort."

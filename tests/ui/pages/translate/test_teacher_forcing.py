@@ -30,7 +30,7 @@ def told(**query: str) -> list[tuple[int, int]]:
     """Return (tokens ranked first, all tokens) for each note about teacher forcing."""
     page = asked("translate", model="headlight-en-fr", text=CAT, **query)
     stands(page)
-    said = re.findall(r"teacher forcing.*It puts (\d+) of your (\d+) first", " ".join(notes(page)))
+    said = re.findall(r"Teacher forcing:.*?(\d+) of your (\d+) tokens", " ".join(notes(page)))
     return [(int(first), int(of)) for first, of in said]
 
 
