@@ -1,4 +1,4 @@
-"""Attention of your own tensors or your own model in a notebook; only ``explore`` imports torch.
+"""Attention of your own tensors or your own model in a notebook; ``explore``, ``why`` and ``similar`` import torch.
 
 >>> import headlight
 >>> headlight.view([[[0.9, 0.1], [0.4, 0.6]]], ["a", "cat"]).trace.weights(0, 0)[1].round(1).tolist()
@@ -8,8 +8,10 @@
 import logging
 
 from headlight.notebook import Shown, explore, view
+from headlight.score_command import why
+from headlight.similar_command import similar
 
 # Notebooks show the message of an error, not the log records with its details.
 logging.getLogger("inference").addHandler(logging.NullHandler())
 
-__all__ = ["Shown", "explore", "view"]
+__all__ = ["Shown", "explore", "similar", "view", "why"]

@@ -7,34 +7,34 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
-from attention.head_names import parse_head
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import app_process, notebook
+from headlight import app_process, notebook, score_command, similar_command
+from headlight.command_input import CommandError, head_of, read_trace, refuse_unwritable, text_of
 from headlight.notebook import Shown
 from inference.backend import LocalBackend
-from inference.catalogue.listing import find_reader
 from inference.errors import Parser, UserError, report
 from inference.files import sources
 from inference.request import EMBEDDED, TraceRequest
-from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
 from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "similar")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
        headlight score FILE --format …  every head's score on annotated sentences
+       headlight why TEXT --head 3-1 --from it --to animal --json FILE
+                                        the sources of an attention score
+       headlight similar A B --json FILE  the token pairs that make two texts similar
        headlight fetch                  three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
@@ -45,15 +45,11 @@ What every layer and every head of a Transformer attends to.
 
   --model ID      of the Hugging Face hub, or a folder; all-MiniLM-L6-v2 without it
   --port N        of the app; 8501 or the next free one without it
-  --json          print what was done as JSON; score takes a file for it
+  --json          print what was done as JSON; score, why and similar take a file for it
   -h, --version   also: headlight COMMAND -h, for what else a command takes
 
 A text that is called like a command: headlight open serve.
 Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
-
-
-class CommandError(ValueError):
-    """Raised if a command cannot be carried out; the message is one sentence."""
 
 
 SENTENCES = (
@@ -127,7 +123,7 @@ def export(asked: argparse.Namespace) -> int:
         known = ", ".join(f".{name}" for name in notebook.FORMATS)
         raise CommandError(f"{asked.file} ends in none of {known}; say which is meant: --format.")
     layer, head = head_of(asked.layer, asked.head)
-    _refuse_unwritable(asked.file)
+    refuse_unwritable(asked.file)
     backend, model = open_backend(asked.model or EMBEDDED)
     ensure_downloaded(backend, model, asked.revision, asked.download)
     print_code_notes(backend, model, asked.revision)
@@ -138,7 +134,7 @@ def export(asked: argparse.Namespace) -> int:
         pair=text_of(asked.pair),
         target=text_of(asked.target_text),
     )
-    trace = _read(backend, request, asked.truncate)
+    trace = read_trace(backend, request, asked.truncate)
     made = Shown(trace, _focus(asked.focus), _positional_prior(backend, request, trace))
     chosen = dict(made.selection)
     for what, number, of in (("layer", layer, made.view.layers), ("head", head, made.view.heads)):
@@ -170,30 +166,6 @@ def export(asked: argparse.Namespace) -> int:
     beside = f"; {notebook.meta_file(asked.file)}: model, text and settings" if kind == "csv" else ""
     print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes{beside}")
     return 0
-
-
-def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
-    """Return the trace of a text, cut to the length limit of the model if ``truncate`` is set.
-
-    Raise CommandError or UserError, also if the model does not know the words of the text.
-    """
-    try:
-        trace = backend.trace(request)
-    except UserError as refusal:
-        if refusal.way_out != "cut":
-            raise
-        if not truncate:
-            raise CommandError(f"{refusal.message} To read the beginning, add --truncate.") from refusal
-        trace = backend.trace(replace(request, cut=int(refusal.details["limit"])))
-    try:
-        check_known(request.model, trace.source, trace.target)
-    except UserError as refusal:
-        better = find_reader(backend.models(), refusal.details["unknown"], trace.model.kind)
-        if better is None:
-            raise
-        option = f"--model {better.id}{'' if better.downloaded else ' --download'}"
-        raise CommandError(f"{refusal.message} For example, add {option}.") from refusal
-    return trace
 
 
 def fetch(asked: argparse.Namespace) -> int:
@@ -239,49 +211,12 @@ def _parser() -> argparse.ArgumentParser:
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(app_process.PACKAGES)}; all of them without"
     )
     fourth.set_defaults(run=fetch)
+    score_command.add_parser(commands)
+    similar_command.add_parser(commands)
     for each in (first, second, third):
         each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
         each.add_argument("--json", action="store_true", help="print what was done as JSON")
     return parser
-
-
-def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:
-    """Return the layer and head of the options --layer and --head, or (None, None) if neither is given.
-
-    >>> head_of(3, "1"), head_of(None, "3-1"), head_of(None, "L3H1"), head_of(None, None)
-    ((3, 1), (3, 1), (3, 1), (None, None))
-    """
-    if layer is None and head is None:
-        return None, None
-    both = parse_head(head or "")
-    if both is not None and layer in (None, both[0]):
-        return both
-    if both is not None:
-        raise CommandError(f"--layer {layer} and --head {head} name two layers. Leave --layer out.")
-    if layer is None or head is None:
-        raise CommandError("A head has two numbers: give --layer 3 --head 1, or --head 3-1.")
-    try:
-        return layer, int(head)
-    except ValueError as error:
-        raise CommandError(f"--head {head} is not a head. Give its number, or layer and head: 3-1.") from error
-
-
-def text_of(given: str | None) -> str | None:
-    """Return the text of an argument; "-" reads standard input.
-
-    Raise CommandError if the bytes are not UTF-8: a shell passes such bytes as lone surrogates.
-    """
-    if given is None:
-        return None
-    source, raw = ("The piped text", sys.stdin.buffer.read()) if given == "-" else ("The text", os.fsencode(given))
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CommandError(
-            f"{source} is not UTF-8: byte {error.start + 1:,} is 0x{raw[error.start]:02X}."
-            " Convert it first, for example with: iconv -f latin1 -t utf-8"
-        ) from error
-    return text.strip() if given == "-" else text
 
 
 def _positional_prior(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
@@ -300,12 +235,6 @@ def _positional_prior(backend: LocalBackend, request: TraceRequest, trace: Trace
 
 def _focus(given: str | None) -> Any:
     return int(given) if given is not None and given.isascii() and given.isdigit() else given
-
-
-def _refuse_unwritable(file: Path) -> None:
-    folder = file.absolute().parent
-    if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
-        raise CommandError(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
 
 
 def _how_to_have(missing: ModuleNotFoundError) -> str:

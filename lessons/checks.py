@@ -16,8 +16,8 @@ import numpy as np
 from attention.excess import visible_word_pairs
 from attention.mask import BoolArray, FloatArray
 from attention.view import View
-from i18n import gettext_lazy
-from lessons import answer_key, model_checks
+from i18n import gettext_lazy, ngettext_lazy
+from lessons import anatomy_checks, answer_key, model_checks, score_checks, training_checks
 from lessons.answer_key import READING, CheckContext, CheckedAnswer, Unanswerable, check_head, place
 from lessons.schema import CheckCall
 
@@ -216,14 +216,21 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
     return CheckedAnswer(float(many), said, tolerance=0)
 
 
-def heads_turning(asked: CheckContext, *, word: str, to: str, over: str, other: str) -> CheckedAnswer:
-    """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``."""
+def heads_turning(  # noqa: PLR0913  # three words, the other text and the margin
+    asked: CheckContext, *, word: str, to: str, over: str, other: str, by: float = 0.0
+) -> CheckedAnswer:
+    """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``.
+
+    Each preference must exceed ``by``.
+    """
     here, there = asked.view(), asked.reads({"text": other}).view()
-    turned = _prefers(here, word, to, over) & _prefers(there, word, over, to)
+    turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
     return CheckedAnswer(
         float(turned.sum()),
-        gettext_lazy(
+        ngettext_lazy(
+            "{many} of {heads} heads turns from “{to}” to “{over}”.",
             "{many} of {heads} heads turn from “{to}” to “{over}”.",
+            int(turned.sum()),
             many=int(turned.sum()),
             heads=turned.size,
             to=to,
@@ -244,10 +251,10 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
     )
 
 
-def _prefers(view: View, word: str, to: str, over: str) -> BoolArray:
-    """Return the heads that give ``to`` more weight than ``over``, (layer, head)."""
+def _prefers(view: View, word: str, to: str, over: str, by: float = 0.0) -> BoolArray:
+    """Return the heads that give ``to`` more weight than ``over`` by more than ``by``, (layer, head)."""
     rows = view.rows(place(view.queries, word))
-    more: BoolArray = rows[..., place(view.keys, to)] > rows[..., place(view.keys, over)]
+    more: BoolArray = rows[..., place(view.keys, to)] - rows[..., place(view.keys, over)] > by
     return more
 
 
@@ -307,7 +314,7 @@ CHECKS: dict[str, Check] = {
         "head": (head_linking, head_giving_most, head_at_offset),
         "token": (most_looked_at, model_checks.source_of),
         "choice": (preferred, model_checks.likelier, model_checks.positions_are),
-        "word": (model_checks.guess, model_checks.translation),
+        "word": (model_checks.guess, model_checks.translation, score_checks.toy_word),
         "number": (
             weight,
             usual,
@@ -321,6 +328,24 @@ CHECKS: dict[str, Check] = {
             model_checks.guess_rank,
             model_checks.guess_chance,
             model_checks.across,
+            score_checks.weight_rank,
+            score_checks.mean_entropy,
+            score_checks.share_to_later,
+            score_checks.toy_weight,
+            anatomy_checks.size,
+            anatomy_checks.bert_base_size,
+            anatomy_checks.parameter_share,
+            anatomy_checks.numpy_stages,
+            anatomy_checks.head_parameters,
+            anatomy_checks.trainable_share,
+            anatomy_checks.commonest_label,
+            training_checks.masked_loss,
+            training_checks.pair_chance,
+            training_checks.joint_loss,
+            training_checks.dropout_values,
+            training_checks.forced_chance,
+            training_checks.word_cosine,
+            training_checks.text_cosine,
             answer_key.dot,
             answer_key.softmax,
             answer_key.mix,

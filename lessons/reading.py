@@ -313,6 +313,7 @@ def _lesson(table: TomlTable) -> Lesson:
         about=table.localized_text("about", LONG, needed=False),
         steps=tuple(_step(step) for step in steps),
         teacher=_teacher(one) if (one := table.table("teacher")) else None,
+        group=table.localized_text("group", SHORT, needed=False),
     )
     planned = sum(part.minutes for part in found.teacher.plan) if found.teacher else 0
     if planned and planned != found.minutes:
@@ -359,27 +360,35 @@ def _step(table: TomlTable) -> LessonStep:
 
 def _view(table: TomlTable) -> LessonView:
     """Read a view from a link as in the browser's address bar, with or without a server."""
-    link = urlsplit(table.text("link", 24_000))
+    page, query = _link(table, "link", table.text("link", 24_000))
+    links = [_link(table, "also", link) for link in table.words("also")]
+    also = tuple(LessonView(*link) for link in links)
+    found = LessonView(page, query, table.words("highlight"), table.flag("yours"), also)
+    table.done()
+    return found
+
+
+def _link(table: TomlTable, name: str, written: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the view and the query of a link, and record an error of the entry ``name`` if it is invalid.
+
+    The last of repeated parameters wins. A + counts as a space, as in links from browsers.
+    """
+    link = urlsplit(written)
     page = link.path.strip("/").split("/")[-1] or "explore"
     if not PAGE.fullmatch(page):
         table.fault(
-            "link",
+            name,
             gettext_lazy(
                 "“{page}” is no page of the app; copy a link from the browser's address line.", page=page[:40]
             ),
         )
     try:
-        query = parse_qsl(link.query, keep_blank_values=True, max_num_fields=64)
+        fields = dict(parse_qsl(link.query, keep_blank_values=True, max_num_fields=64))
     except ValueError:
-        query = []
-        table.fault("link", gettext_lazy("The link has too many parts; copy it from the browser's address line."))
-    # The last of repeated parameters wins; a + counts as a space, as in links from browsers. A view of a page with
-    # several views is named by a parameter.
-    fields = dict(query)
-    page = fields.pop("view", page)
-    found = LessonView(page, tuple(fields.items()), table.words("highlight"), table.flag("yours"))
-    table.done()
-    return found
+        fields = {}
+        table.fault(name, gettext_lazy("The link has too many parts; copy it from the browser's address line."))
+    page = fields.pop("view", page)  # a view of a page with several views is named by a parameter
+    return page, tuple(fields.items())
 
 
 def _question(table: TomlTable) -> LessonQuestion:

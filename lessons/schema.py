@@ -58,13 +58,14 @@ class Claim:
 class LessonView:
     """A view of the app as page and query, with words to highlight.
 
-    With ``yours``, readers may replace the text of the link by their own.
+    With ``yours``, readers may replace the text of the link by their own. ``also`` are other views, as links below.
     """
 
     page: str
     query: tuple[tuple[str, str], ...] = ()
     highlight: tuple[str, ...] = ()
     yours: bool = False
+    also: tuple[LessonView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ class Lesson:
     about: LocalizedText
     steps: tuple[LessonStep, ...]
     teacher: Teacher | None = None
+    group: LocalizedText = field(default_factory=LocalizedText)  # heading in the list of lessons
 
     @property
     def languages(self) -> tuple[str, ...]:

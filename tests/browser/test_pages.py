@@ -47,7 +47,6 @@ VISITS = {
     "bertviz_views": Visit("iframe"),
     "lessons": Visit("[data-testid=stButton]", text=False),
     "classroom": Visit("[data-testid=stForm]", text=False),
-    "tutorials": Visit(".headlight-note"),
     "step_by_step": Visit(".sheet canvas"),
     "whole_pass": Visit(".stack .strip"),
     "by_hand": Visit(".sheet canvas", text=False),

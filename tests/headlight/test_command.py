@@ -20,7 +20,8 @@ import pytest
 from attention.trace import without_attention
 from attention.view import View
 from headlight import app_process, command, notebook
-from headlight.command import CommandError, head_of, main, text_of
+from headlight.command import main
+from headlight.command_input import CommandError, head_of, text_of
 from headlight.notebook import FORMATS, Shown
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.listing import EXTRA_CARDS
@@ -333,7 +334,7 @@ def test_an_export_counts_layers_as_the_model_does(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = hybrid_trace()
-    monkeypatch.setattr(command, "_read", lambda *_asked: trace)
+    monkeypatch.setattr(command, "read_trace", lambda *_asked: trace)
     monkeypatch.setattr(command, "_positional_prior", lambda *_asked: None)
     file = tmp_path / "map.csv"
     assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0

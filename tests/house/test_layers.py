@@ -22,7 +22,7 @@ ROOMS = {
     "attention": ("i18n",),
     "inference": ("i18n", "attention"),
     "probing": ("i18n", "attention", "inference"),
-    "lessons": ("i18n", "attention", "inference"),
+    "lessons": ("i18n", "attention", "inference", "probing"),
     "serving": ("i18n", "attention", "inference"),
     "training": ("i18n", "attention", "inference", "probing"),
     "viz": ("i18n", "attention"),

@@ -27,7 +27,6 @@ from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
-from ui.pages.tutorials import themes
 from ui.pages.vectors.options import VectorsOptions
 from ui.state.navigation import BY_VIEW
 
@@ -272,17 +271,6 @@ PAGES = {
             ({**TRANSLATING, "show": "best"}, "对齐错误率"),
             ({**TRANSLATING, "text": "my cat is my 猫"}, "译文是编造的"),
         ],
-    ),
-    "tutorials": Page(
-        [
-            *({"theme": theme} for theme in themes.STATIONS),
-            ({"theme": "finetuning", "dropped": 0, "text": "The lamp went out."}, "次前向计算给出同一个数"),
-            (
-                {"theme": "bert", "text": "The lamp went out.", "pair": "We looked for a candle in the dark."},
-                "你的句对，遮住“",
-            ),
-        ],
-        ("an unbelievable em ##bed ##ding of words", "un b el ie v able"),  # which a model makes of a text
     ),
     "vectors": Page(
         [

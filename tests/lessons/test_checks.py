@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,12 @@ def found(check: str, **given: Any) -> CheckedAnswer:
         ("heads_preferring", {"word": "b", "to": "a", "over": "c"}, 1),
         ("heads_turning", {"word": "b", "to": "a", "over": "c", "other": "another"}, 0),
         ("most_to_later", {}, 0.5),
+        ("heads_turning", {"word": "b", "to": "a", "over": "c", "other": "another", "by": -1.0}, 2),
+        ("weight_rank", {"layer": 1, "head": 0, "word": "a", "to": "b"}, 3),
+        ("share_to_later", {}, 100 * (0 + 0.6 + 0.5 + 0 + 0 + 0.6 + 0.1 + 0) / 8),
+        ("toy_weight", {"example": "lookup", "word": "one", "to": "two"}, exp(20 / 3**0.5) / (exp(20 / 3**0.5) + 2)),
+        ("toy_word", {"example": "tutorial", "word": "french"}, "I"),
+        ("toy_word", {"example": "tutorial", "word": "je", "layer": False}, "French"),
         ("tokens", {}, 4),
         ("pieces", {"word": "b"}, 1),
         ("dot", {"a": (1, 2), "b": (3, 4)}, 11),
@@ -77,6 +84,10 @@ def test_heads_that_come_near_are_right_as_well() -> None:
         ("head_at_offset", {"offset": 7}, "too short"),
         ("source_of", {"word": "a", "layer": 0}, "no"),
         ("softmax", {"scores": (1.0,), "at": 1}, "no score number 1"),
+        ("mean_entropy", {}, "maps only"),
+        ("toy_weight", {"example": "none", "word": "a", "to": "b"}, "“none”"),
+        ("toy_word", {"example": "tutorial", "word": "z"}, "no “z”"),
+        ("commonest_label", {"data": "none"}, "“none”"),
         ("dot", {"a": (1.0,), "b": (1.0, 2.0)}, "1 and 2 numbers"),
     ],
 )

@@ -133,6 +133,20 @@ def test_a_link_is_taken_apart() -> None:
     assert (step.view.page, dict(step.view.query)) == ("bertviz", {"text": "It was late. [MASK]", "layer": "3"})
 
 
+def test_a_view_has_other_views_and_a_lesson_its_group() -> None:
+    view = "[step.view]\nlink = '/tokens?text=A cat.'\nalso = ['/tokens?view=vectors&show=words', '/block']\n"
+    lesson = lesson_of('group = "Mine"\n' + LEAST + view)
+    assert lesson.steps[0].view is not None
+    assert [(one.page, dict(one.query)) for one in lesson.steps[0].view.also] == [
+        ("vectors", {"show": "words"}),
+        ("block", {}),
+    ]
+    assert lesson.group.in_language("zh") == "Mine"
+    (line, reason) = faults(LEAST + "[step.view]\nlink = '/tokens'\nalso = ['/No page']\n")[0]
+    assert "No page" in reason
+    assert line == (LEAST + "[step.view]\nlink = ''").count("\n") + 2
+
+
 def test_what_a_check_reads_may_be_another_text() -> None:
     check = "[step.question]\nkind = 'number'\nask = 'x'\ncheck = {name = 'tokens', text = 'A cat.', words = true}\n"
     (step,) = lesson_of(LEAST + check).steps

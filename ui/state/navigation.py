@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
 
 from i18n import gettext_lazy
 
@@ -57,7 +58,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "lessons",
             gettext_lazy("Lessons"),
             "cast_for_education",
-            {"lessons": gettext_lazy("Lessons"), "tutorials": gettext_lazy("Common claims, checked")},
+            {"lessons": gettext_lazy("Lessons")},
         ),
         AppPage(
             "step_by_step",
@@ -121,7 +122,14 @@ PAGES = (*(page for pages in GROUPS.values() for page in pages), *HIDDEN)
 BY_PATH = {page.path: page for page in PAGES}
 BY_VIEW = {view: page for page in PAGES for view in page.views}
 # Addresses of earlier versions, if they differ from the name of the view.
-OLD_PATHS = {"bertviz": "bertviz_views", **{view: view for view in BY_VIEW if view not in BY_PATH}}
+TUTORIALS = "tutorials"  # a former view with five themes; each is now a lesson
+OLD_PATHS = {
+    "bertviz": "bertviz_views",
+    TUTORIALS: "lessons",
+    **{view: view for view in BY_VIEW if view not in BY_PATH},
+}
+THEMES = {theme: f"claims_{theme}" for theme in ("attention", "bert", "finetuning", "families", "translation")}
+THEME_FIELDS = ("theme", "seed", "dropped")  # the options of the former view
 
 
 def view_at(path: str, field: str | None) -> str:
@@ -161,6 +169,8 @@ def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, st
     (('vectors', {'layer': '3'}), ('vectors', {}))
     """
     rest = {name: raw for name, raw in query.items() if name != FIELD}
+    if is_tutorial(path, query):
+        return OLD_PATHS[TUTORIALS], lesson_fields(rest)
     if path in BY_PATH:
         return view_at(path, query.get(FIELD)), rest
     view = view_named(path)
@@ -172,12 +182,37 @@ def new_address(path: str, query: str) -> str | None:
 
     >>> new_address("find", "layer=3"), new_address("pictures", ""), new_address("tokens", "")
     ('?layer=3&view=find', 'image_attention', None)
+    >>> new_address("tutorials", "theme=bert&text=A+cat.")
+    'lessons?lesson=claims_bert&text=A+cat.'
     """
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    if is_tutorial(path, given):
+        given.pop(FIELD, None)
+        return f"{BY_VIEW[OLD_PATHS[TUTORIALS]].path}?{urlencode(lesson_fields(given))}"
     view = OLD_PATHS.get(path)
     if view is None:
         return None
     fields = "&".join([*([query] if query else []), *(f"{name}={value}" for name, value in view_fields(view).items())])
     return BY_VIEW[view].path + (f"?{fields}" if fields else "")
+
+
+def is_tutorial(path: str, query: Mapping[str, str]) -> bool:
+    """Return True for an address of the former view of tutorials.
+
+    >>> is_tutorial("tutorials", {}), is_tutorial("lessons", {"view": "tutorials"}), is_tutorial("lessons", {})
+    (True, True, False)
+    """
+    return path == TUTORIALS or (path == BY_VIEW[OLD_PATHS[TUTORIALS]].path and query.get(FIELD) == TUTORIALS)
+
+
+def lesson_fields(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the query of the lesson that replaces a theme of the tutorials; unknown themes lead to the first.
+
+    >>> lesson_fields({"theme": "families", "seed": "2", "layer": "3"})
+    {'lesson': 'claims_families', 'layer': '3'}
+    """
+    lesson = THEMES.get(query.get("theme", ""), THEMES["attention"])
+    return {"lesson": lesson, **{name: raw for name, raw in query.items() if name not in THEME_FIELDS}}
 
 
 def title_of(view: str) -> str:

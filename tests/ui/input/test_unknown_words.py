@@ -16,11 +16,14 @@ from inference.backend import LocalBackend
 from inference.catalogue.listing import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD, find_reader
 from inference.hub_cards import HUB_CARDS
 from inference.request import TraceRequest
+from lessons.answer_key import CheckContext, CheckInput, Unanswerable
+from lessons.checks import truth
+from lessons.schema import CheckCall
 from tests.support.asking import asked, notes, text_of
 from tests.support.traces import sentence_trace
 from ui.input.unknown_words import describe_offline_option, describe_unknown
 from ui.pages.roles import gathering
-from ui.run.services import get_trace_store
+from ui.run.services import get_backend, get_trace_store
 from ui.state.view_state import ViewState
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)
@@ -155,13 +158,11 @@ def test_a_file_or_text_of_unknown_words_is_drawn_nowhere(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", [{"theme": "attention"}, {"theme": "bert"}, {"theme": "finetuning"}])
-def test_a_tutorial_claims_nothing_of_unknown_words(query: dict[str, str]) -> None:
-    page = asked("tutorials", text=CHINESE, pair=CHINESE, **query)
-    assert not page.exception
-    refused = [text for text in notes(page, "refusal") if "[UNK]" in text]
-    assert len(refused) == {"attention": 1, "bert": 2, "finetuning": 1}[query["theme"]]
-    assert [button for button in page.button if E5_CARD.title in button.label] == []
+def test_a_lesson_computes_no_loss_of_unknown_words() -> None:
+    reading = CheckInput("headlight-bert", CHINESE, CHINESE)
+    for name in ("masked_loss", "joint_loss"):
+        with pytest.raises(Unanswerable, match="UNK"):
+            truth(CheckCall(name), CheckContext(get_backend(), reading))
 
 
 @pytest.mark.parametrize(("unknown", "shown"), [(0, True), (2, True), (3, False), (4, False)])

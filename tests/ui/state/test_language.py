@@ -18,7 +18,7 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    go(page, "tutorials")
+    go(page, "lessons")
     assert page.query_params["lang"] == "zh"
 
 

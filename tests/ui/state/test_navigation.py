@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, quote
 
 import pytest
 
+from lessons.library import CLAIMS
 from tests.support.asking import asked, go, notes
 from tests.support.repository import ROOT
 from tests.ui.show.test_tour import chosen
@@ -15,6 +16,7 @@ from ui.state.navigation import (
     GROUPS,
     OLD_PATHS,
     PAGES,
+    THEMES,
     new_address,
     title_of,
     view_at,
@@ -26,7 +28,7 @@ from ui.state.navigation import (
 FORMER = (
     "agreement", "bertviz", "block", "by_hand", "cause", "classroom", "compare", "explore", "find", "generate",
     "lessons", "masked_words", "measure", "next_sentence", "pictures", "positions", "roles", "step_by_step", "teach",
-    "tokens", "translate", "tutorials", "vectors", "whole_pass", "why_attention",
+    "tokens", "translate", "vectors", "whole_pass", "why_attention",
 )  # fmt: skip
 
 
@@ -58,6 +60,24 @@ def test_a_former_address_leads_to_its_view_with_its_query(former: str) -> None:
     assert found == query
     assert view == OLD_PATHS.get(former, former)
     assert view_of_link(former, {"layer": "3"}) == (view, {"layer": "3"})
+
+
+@pytest.mark.parametrize(("path", "query"), [("tutorials", ""), ("lessons", "view=tutorials&")])
+@pytest.mark.parametrize("theme", [*THEMES, None, "<b>"])
+def test_a_theme_of_the_tutorials_leads_to_its_lesson(path: str, query: str, theme: str | None) -> None:
+    written = query + ("" if theme is None else f"theme={quote(theme)}&") + "seed=3&class=AB12&text=a+b%26c"
+    there = new_address(path, written)
+    assert there is not None
+    lesson = THEMES.get(str(theme), THEMES["attention"])
+    fields = {"lesson": [lesson], "class": ["AB12"], "text": ["a b&c"]}
+    assert there.startswith("lessons?")
+    assert parse_qs(there.partition("?")[2]) == fields
+    assert view_of_link(path, dict(parse_qsl(written))) == ("lessons", {name: one for name, (one,) in fields.items()})
+    assert new_address("lessons", there.partition("?")[2]) is None
+
+
+def test_every_theme_is_a_lesson_on_claims() -> None:
+    assert set(THEMES.values()) == set(CLAIMS)
 
 
 @pytest.mark.parametrize("view", BY_VIEW)

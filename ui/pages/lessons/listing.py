@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import streamlit as st
 
 from i18n import _
@@ -19,31 +21,39 @@ from ui.state.params import set_params
 def listing() -> None:
     """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
     key = may_see_key()
-    for name, lesson in come_along().items():
-        known = NamedLesson(name, lesson)
-        answered, asked = count_answered(known)
-        st.subheader(translate_markdown(lesson.title))
-        st.caption(
-            _("{minutes} · {audience} · {answered} of {asked} questions answered", minutes=minutes(lesson.minutes),
-              audience=translate_markdown(lesson.audience), answered=answered, asked=asked)
-        )  # fmt: skip
-        draw_markdown(lesson.about)
-        with st.container(horizontal=True):
-            st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
-                      args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
-                      help=_("Step by step, at your own pace"))  # fmt: skip
-            if lesson.teacher is not None and key:
-                st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
-                          kwargs={"lesson": name, "show": TEACHER},
-                          help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+    groups = groupby(come_along().items(), lambda item: translate_markdown(item[1].group) or _("Lessons"))
+    for group, lessons in groups:
+        st.header(group)
+        for name, lesson in lessons:
+            _draw_lesson(NamedLesson(name, lesson), key)
     _tour()
     if key:
         _draw_write_link()
 
 
+def _draw_lesson(known: NamedLesson, key: bool) -> None:
+    """Draw a lesson with the reader's progress and its buttons; ``key`` adds the teacher's page."""
+    name, lesson = known.name, known.lesson
+    answered, asked = count_answered(known)
+    st.subheader(translate_markdown(lesson.title))
+    st.caption(
+        _("{minutes} · {audience} · {answered} of {asked} questions answered", minutes=minutes(lesson.minutes),
+          audience=translate_markdown(lesson.audience), answered=answered, asked=asked)
+    )  # fmt: skip
+    draw_markdown(lesson.about)
+    with st.container(horizontal=True):
+        st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
+                  args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
+                  help=_("Step by step, at your own pace"))  # fmt: skip
+        if lesson.teacher is not None and key:
+            st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
+                      kwargs={"lesson": name, "show": TEACHER},
+                      help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+
+
 def _draw_write_link() -> None:
     """Draw the button that opens the editor of the reader's own lesson."""
-    st.subheader(_("A lesson of your own"))
+    st.header(_("A lesson of your own"))
     st.markdown(
         _("A lesson is a text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
@@ -54,7 +64,7 @@ def _draw_write_link() -> None:
 def _tour() -> None:
     """Draw the button that starts or resumes the tour."""
     stops = its_stops()
-    st.subheader(translate_markdown(stops.title))
+    st.header(translate_markdown(stops.title))
     st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=translate_markdown(stops.audience)))
     draw_markdown(stops.about)
     at = left_at()

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from attention.view import View
-from i18n import _
+from i18n import _, translate
 from inference import EMBEDDED, UserError
 from inference.task_heads import MASKED
 from inference.tasks.positions import PositionsRequest
@@ -30,7 +30,7 @@ from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices, draw_microscope
 from ui.show.views import link_to_view
-from ui.state.navigation import view_named
+from ui.state.navigation import title_of, view_named
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
 from ui.state.view_state import DECLARED, PACKED, ViewState, parse, to_query
 from viz.components.matrices.matrices import MatrixSpec
@@ -126,7 +126,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
-    name = view_named(pointed.page)
+    name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":
             seen = _maps(pointed, choice, asked, held == RESULTS)
@@ -134,12 +134,12 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
             _blank(choice)
         elif name == "translate":
             seen = _translation(choice, asked, held == RESULTS)
-        elif name == "positions" and dict(pointed.query).get("show") == "vectors":
+        elif name == "positions":
             _places(choice)
     except UserError as refusal:
         offer_or_show(refusal, choice)
     if held != RESULTS:
-        _draw_page_link(pointed, choice)
+        _draw_page_links(pointed, choice)
     return seen
 
 
@@ -231,20 +231,36 @@ def _places(choice: ViewState) -> None:
     st.caption(_("Each row is a position, each column a number of its vector; the two colours are its two signs."))
 
 
-def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
-    """Draw the link to the same view on its own page."""
+def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
+    """Draw the link to the same view on its own page, and the links to the step's other views."""
     view = view_named(pointed.page)
     if view is None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
-    own = {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
-    drawn = view in ("explore", "masked_words", "translate")
-    there = choice if drawn else choice_of(pointed)
+    there = choice if _is_drawn(pointed) or pointed.yours else choice_of(pointed)
     label = _("Open Attention heads") if view == "explore" else _("Open this view on its own page")
-    link_to_view(
-        view,
-        label,
-        icon=":material/arrow_forward:",
-        query={**own, **to_query(there)},
-        help=_("The browser's back button returns to this step."),
-    )
+    with st.container(horizontal=True):
+        link_to_view(
+            view,
+            label,
+            icon=":material/arrow_forward:",
+            query={**_own_fields(pointed), **to_query(there)},
+            help=_("The browser's back button returns to this step."),
+        )
+        for other in pointed.also:
+            if (view := view_named(other.page)) is not None:
+                query = {**_own_fields(other), **to_query(choice_of(other))}
+                link_to_view(view, translate(title_of(view)), icon=":material/arrow_forward:", query=query)
+
+
+def _own_fields(pointed: Pointed) -> dict[str, str]:
+    """Return the fields of a view's link that are options of its page."""
+    return {name: raw for name, raw in pointed.query if name not in DECLARED and name not in (PACKED, "lang")}
+
+
+def _is_drawn(pointed: Pointed) -> bool:
+    """Return whether the step contains the view itself; a masked text is drawn unless the link names another tab."""
+    view, shows = view_named(pointed.page), dict(pointed.query).get("show")
+    if view == "positions":
+        return shows == "vectors"
+    return view in ("explore", "translate") or (view == "masked_words" and shows in (None, "guesses"))

@@ -70,7 +70,7 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
     seat = joined(code)
     assert f"**Class {code}**" in marks(seat)
     desk.toggle(key="classroom_leads").set_value(True).run()
-    go(desk, "tutorials")
+    go(desk, "lessons")
     assert any("everybody who follows" in said for said in notes(desk))
     seat.run()
     assert seat.title[0].value == desk.title[0].value
@@ -80,11 +80,11 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
 @pytest.mark.slow
 def test_another_view_of_the_same_page_is_followed_without_a_second_run() -> None:
     desk, code = opened()
-    seat = joined(code, page="tutorials")
-    before = seat.query_params.get("theme", "")
-    classes.store().present(code, next(_teachers(desk)), "/tutorials?theme=finetuning")
+    seat = joined(code, page="lessons")
+    before = seat.query_params.get("lesson", "")
+    classes.store().present(code, next(_teachers(desk)), "/lessons?lesson=claims_finetuning")
     seat.run()
-    assert before != seat.query_params["theme"] == "finetuning"
+    assert before != seat.query_params["lesson"] == "claims_finetuning"
     assert seat.query_params["class"] == code
     assert "you follow your teacher" in marks(seat)
     assert not seat.exception
@@ -95,7 +95,7 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     desk, code = opened()
     seat = joined(code)
     desk.toggle(key="classroom_leads").set_value(True).run()
-    go(desk, "tutorials")
+    go(desk, "lessons")
     seat.run()
     there = seat.title[0].value
     press(seat, "Go my own way")
@@ -197,7 +197,7 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     anna.text_input(key=f"class_reply_{code}_1_field").input("animal")
     press(anna, "Answer")
     ben.toggle(key=f"class_lost_{code}").set_value(True).run()
-    for page in ("by_hand", "tutorials", "lessons"):
+    for page in ("by_hand", "lessons"):
         go(desk, page)
         said = " ".join(notes(desk))
         assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost: Ben." in said

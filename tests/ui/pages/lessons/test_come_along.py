@@ -11,7 +11,7 @@ import pytest
 
 from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
-from lessons.library import ORDER, come_along
+from lessons.library import CLAIMS, COURSE, ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
 from ui.pages.by_hand.options import ByHandOptions
@@ -19,8 +19,12 @@ from ui.pages.compare.options import CompareOptions
 from ui.pages.lessons.views import empty_view
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
 from ui.pages.positions.options import PositionsOptions as Positions
+from ui.pages.step_by_step.options import StepOptions
+from ui.pages.teach.options import TeachOptions
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.translate.options import TranslateOptions
+from ui.pages.vectors.options import VectorsOptions
+from ui.pages.whole_pass.options import WholePassOptions as WholePass
 from ui.state.navigation import view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse
@@ -30,8 +34,12 @@ OPTIONS: dict[str, type[Any]] = {
     "compare": CompareOptions,
     "masked_words": MaskedWords,
     "positions": Positions,
+    "step_by_step": StepOptions,
+    "teach": TeachOptions,
     "tokens": TokensOptions,
     "translate": TranslateOptions,
+    "vectors": VectorsOptions,
+    "whole_pass": WholePass,
 }
 STEPS = [(name, at) for name in ORDER for at in range(len(come_along()[name].steps))]
 RECKONED = ("dot", "softmax", "mix")  # The reader computes with the numbers of these checks.
@@ -135,18 +143,17 @@ def test_every_head_that_is_named_is_computed_or_looked_at(name: str) -> None:
 
 @loop_over(("name", "at"), STEPS)
 def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
-    view = step_of(name, at).view
-    if view is None:
-        return
-    page = view_named(view.page)
-    assert page is not None
-    query = dict(view.query)
-    assert parse(query)[1] == []
-    own = set(query) - set(DECLARED)
-    if own:
-        options, problems = parse_params(OPTIONS[page], query)
-        assert problems == []
-        assert own <= {field.name for field in fields(options)}
+    shown = step_of(name, at).view
+    for view in () if shown is None else (shown, *shown.also):
+        page = view_named(view.page)
+        assert page is not None
+        query = dict(view.query)
+        assert parse(query)[1] == []
+        own = set(query) - set(DECLARED)
+        if own:
+            options, problems = parse_params(OPTIONS[page], query)
+            assert problems == []
+            assert own <= {field.name for field in fields(options)}
 
 
 @pytest.mark.parametrize("name", ORDER)
@@ -161,7 +168,7 @@ def test_both_languages_say_everything(name: str) -> None:
             assert sorted(re.findall(r"\d+\.\d+", english)) == sorted(re.findall(r"\d+\.\d+", chinese)), english
 
 
-@pytest.mark.parametrize("name", ORDER)
+@pytest.mark.parametrize("name", COURSE)
 def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
     lesson = come_along()[name]
     assert 20 <= lesson.minutes <= 45
@@ -170,6 +177,16 @@ def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
     assert [part.minutes for part in lesson.teacher.plan] == [5, 5, 20, 10, 5]
     assert any(step.view is not None and step.view.yours for step in lesson.steps)
     assert all(step.question is None or step.question.kind == "text" or _checked(step) for step in lesson.steps)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_lesson_on_claims_is_in_their_group_and_computes_all(name: str) -> None:
+    lesson = come_along()[name]
+    assert lesson.group == come_along()[CLAIMS[0]].group
+    assert all(come_along()[other].group != lesson.group for other in COURSE)
+    assert all(step.question is None or step.question.check is not None for step in lesson.steps)
+    assert all(step.view is not None for step in lesson.steps)
+    assert sum(step.question is not None for step in lesson.steps) >= 5
 
 
 def _checked(step: LessonStep) -> bool:

@@ -10,12 +10,15 @@ import pytest
 
 from attention.record import Record
 from attention.softmax import change_softmax_rules
+from attention.toy_example import Numbers, attend
+from inference import EMBEDDED
 from inference.files.embedded import BERT
 from inference.tasks.predictions import MaskedWords
 from lessons.checks import truth
 from lessons.library import come_along
 from lessons.schema import CheckCall, LocalizedText
 from tests.ui.pages.lessons.test_come_along import asked, step_of, teacher_s, texts
+from ui.pages.by_hand.example import example_of, preset_of
 from ui.run.services import get_backend
 
 WORDS = re.compile(
@@ -24,6 +27,7 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 TIRED = "The animal didn't cross the street because it was too tired."
+STRANGER = "The party lost nine seats in the election."
 WIDE = TIRED.replace("tired", "wide")
 TEACHER = -1  # TEACHER is the step index of the teacher's page.
 
@@ -83,6 +87,18 @@ def rank(at: int, word: str, **given: object) -> float:
     return number("masked_words", at, "guess_rank", word=word, **given)
 
 
+def printed() -> Numbers:
+    """Return the weights that a well-known tutorial prints, (row, token)."""
+    return np.array(preset_of("tutorial")["printed"])
+
+
+def any_row_keeps_its_order() -> bool:
+    """Return True if a printed row has the order of its scores."""
+    example = example_of("tutorial")
+    scores = attend(example.x, example.w_q, example.w_k, example.w_v).scaled[0]
+    return any(np.array_equal(row.argsort(), of.argsort()) for row, of in zip(printed(), scores, strict=False))
+
+
 DOCTOR = "The doctor took off [MASK] coat and sat down."
 ROBIN = "A robin is a [MASK]."
 COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
@@ -103,9 +119,21 @@ COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
     ("masked_words", 4, "hardly"): lambda: abs(rank(4, "bird") - rank(4, "bird", text=ROBIN)) <= 5,
     ("masked_words", 5, "27 to 1"): lambda: round(chance(5, "his", text=DOCTOR) / chance(5, "her", text=DOCTOR)) == 27,
     ("masked_words", 5, "5 to 1"): lambda: round(chance(5, "his") / chance(5, "her")) == 5,
+    ("claims_attention", 2, "40 %"): lambda: printed()[0, 3] == 0.4 and not any_row_keeps_its_order(),
+    ("claims_bert", 5, "94 %"): lambda: round(number("claims_bert", 5, "pair_chance")) == 94,
+    ("claims_bert", 5, "11 %"): lambda: round(number("claims_bert", 5, "pair_chance", pair=STRANGER)) == 11,
+    ("claims_finetuning", 2, "14 %"): lambda: (
+        round(number("claims_finetuning", 2, "commonest_label", data="snips-intents")) == 14
+    ),
+    ("claims_families", 4, "24 %"): lambda: (
+        round(number("claims_families", 4, "share_to_later", model=EMBEDDED, text=TIRED, part="encoder")) == 24
+    ),
     ("translation", 4, "none at all"): lambda: number("translation", 4, "most_to_later") == 0,
 }  # fmt: skip
 OF_NO_MODEL = {
+    ("claims_bert", 5, "half"),  # "half" refers to the pairs of the training data.
+    ("claims_finetuning", 2, "90 %"),  # "90 %" is part of the claim.
+    ("claims_finetuning", 5, "10 %"),  # "10 %" is the dropout rate that the step sets.
     ("it_and_animal", 1, "half"),  # "half" refers to a coin.
     ("it_and_animal", 4, "half"),  # "half" is part of "half true".
     ("it_and_animal", 8, "as much as"),  # "as much as" is part of "worth as much as".

@@ -79,7 +79,7 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
         given = step.text.in_language("en") + question.ask.in_language("en")
         for number in set(re.findall(r"\d+\.\d+", text)) - set(re.findall(r"\d+\.\d+", given)):
             assert abs(float(number) - float(found.answer)) > 0.005, number  # type: ignore[arg-type]
-    if step.view is not None and step.view.page == "masked_words":
+    if step.view is not None and step.view.page == "masked_words" and question.check.check != "dropout_values":  # type: ignore[union-attr]
         assert page.get("plotly_chart") == []
 
 

@@ -1,0 +1,70 @@
+"""The cosine of two texts as a table of token pairs, exact for every kind of pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.mask import FloatArray
+
+Numbers = npt.NDArray[np.float64]
+
+MEAN, WORDS, FIRST, MAX, LAST = "mean", "words", "first", "max", "last"
+POOLINGS = (MEAN, WORDS, FIRST, MAX, LAST)
+
+
+def pooling_shares(vectors: FloatArray, special: Sequence[bool], pooling: str) -> Numbers:
+    """Return the contribution of each token to a pooled vector, (token, channel) float64; their sum is that vector.
+
+    "mean" averages all tokens, "words" all but the special tokens, and "first" and "last" take a single token. "max"
+    takes each channel from the token with its largest value, so that token contributes the channel; the first wins
+    a tie.
+
+    >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0]], np.float32)
+    >>> pooling_shares(vectors, (True, False), "max").tolist()
+    [[9.0, 0.0], [0.0, 2.0]]
+    """
+    tokens = len(vectors)
+    if pooling == MAX:
+        weights = (np.arange(tokens)[:, None] == vectors.argmax(axis=0)).astype(np.float64)
+        largest: Numbers = weights * vectors
+        return largest
+    chosen = np.ones(tokens)
+    if pooling == WORDS:
+        chosen = 1.0 - np.asarray(special, np.float64)
+    elif pooling != MEAN:
+        chosen = np.zeros(tokens)
+        chosen[0 if pooling == FIRST else -1] = 1
+    found: Numbers = (chosen / max(1.0, chosen.sum()))[:, None] * vectors
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityTable:
+    """The cosine of two texts, and its split over pairs of tokens: ``table`` (token of A, token of B) sums to it."""
+
+    cosine: float
+    table: Numbers
+
+    def special_share(self, special_a: Sequence[bool], special_b: Sequence[bool]) -> float:
+        """Return the part of the cosine that comes from pairs with a special token."""
+        words = np.outer(~np.asarray(special_a, bool), ~np.asarray(special_b, bool))
+        return float(self.table[~words].sum())
+
+
+def similarity_table(shares_a: Numbers, shares_b: Numbers) -> SimilarityTable:
+    """Return the cosine of two pooled vectors and its table, from the contributions (token, channel) of each text.
+
+    The cosine with a zero vector is 0.
+
+    >>> found = similarity_table(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0]]))
+    >>> round(found.cosine, 3), found.table.round(3).tolist()
+    (0.707, [[0.707], [0.0]])
+    """
+    lengths = np.linalg.norm(shares_a.sum(axis=0)) * np.linalg.norm(shares_b.sum(axis=0))
+    table = shares_a @ shares_b.T / lengths if lengths else np.zeros((len(shares_a), len(shares_b)))
+    whole = shares_a.sum(axis=0) @ shares_b.sum(axis=0)
+    return SimilarityTable(float(whole / lengths) if lengths else 0.0, table)

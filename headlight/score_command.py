@@ -1,0 +1,233 @@
+"""The sources of an attention score, for the command ``headlight why`` and for Python."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from attention.head_names import head_label, parse_head
+from attention.trace import Trace
+from attention.view import DisplayToken, View
+from headlight.command_input import CommandError, read_trace, refuse_unwritable, shared_backend, text_of
+from inference.backend import LocalBackend
+from inference.request import EMBEDDED, TraceRequest
+from inference.tasks.score_decomposition import ScoreAnswer, ScoreRequest
+from probing.command import ensure_downloaded, open_backend, print_code_notes
+
+SHOWN = 3  # sources of each side in the printed summary
+
+
+@dataclass(frozen=True)
+class FoundToken:
+    """A token that a user named; ``tokens`` is the number of tokens of its word."""
+
+    index: int
+    text: str
+    word: str
+    tokens: int
+
+    @property
+    def note(self) -> str:
+        """Return a sentence if the word has several tokens, else ""."""
+        return f'"{self.word}" has {self.tokens} tokens; "{self.text}" is used.' if self.tokens > 1 else ""
+
+
+def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], name: str) -> FoundToken:
+    """Return the token that ``name`` means: a word, the n-th occurrence of a word ("it:2"), or a token's number.
+
+    Raise CommandError if there is none. A word of several tokens is represented by its first.
+    """
+    if name.isascii() and name.isdigit():
+        if int(name) >= len(tokens):
+            raise CommandError(f"There is no token {name}; the tokens are 0 to {len(tokens) - 1}.")
+        return FoundToken(int(name), tokens[int(name)].label, tokens[int(name)].label, 1)
+    numbered = re.fullmatch(r"(.+):([1-9][0-9]{0,5})", name, re.DOTALL)
+    options = [(name, 1)] + ([(numbered[1], int(numbered[2]))] if numbered else [])
+    for word, number in options:
+        asked = word.strip().casefold()
+        for cells in (words, tokens):
+            found = [cell for cell in cells if asked in (cell.text.strip().casefold(), cell.label.casefold())]
+            if len(found) >= number:
+                start, stop = found[number - 1].pieces
+                at = next(at for at, token in enumerate(tokens) if token.pieces[0] == start)
+                return FoundToken(at, tokens[at].label, found[number - 1].text, stop - start)
+    raise CommandError(
+        f'"{name}" is not in the text. Give a word, its second occurrence as in it:2,'
+        f" or the number of a token from 0 to {len(tokens) - 1}."
+    )
+
+
+def why(  # noqa: PLR0913  # the input, the head and its two words
+    text: str,
+    head: str,
+    query: str | int,
+    key: str | int,
+    *,
+    model: str = EMBEDDED,
+    pair: str | None = None,
+    target_text: str | None = None,
+    part: str | None = None,
+    revision: str | None = None,
+) -> dict[str, Any]:
+    """Return the exact terms of an attention score, and causal checks of the largest sources.
+
+    ``head`` is a name such as "3-1". ``query`` and ``key`` are words, such as "it" or "it:2", or token numbers.
+    ``part`` is "encoder", "decoder" or "cross". The result is that of ``headlight why --json`` (docs/NOTEBOOK.md):
+    its ``terms`` sum to ``score``, and their ``centred`` values to ``score`` minus ``mean_over_keys``.
+
+    Raise ValueError with a one-sentence message if the score cannot be decomposed.
+    """
+    backend, name = shared_backend(model)
+    request = TraceRequest(model=name, revision=revision, text=text, pair=pair, target=target_text)
+    return explain_score(backend, read_trace(backend, request, False), request, head, str(query), str(key), part)
+
+
+def explain_score(  # noqa: PLR0913  # the input, the head and its two words
+    backend: LocalBackend, trace: Trace, request: TraceRequest, head: str, query: str, key: str, part: str | None
+) -> dict[str, Any]:
+    """Return the terms and the checks of a score as values of JSON; raise CommandError or UserError."""
+    layer, number = _parse(head)
+    if part is not None and part not in trace.parts:
+        raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
+    view = View(trace, part=part or trace.part)
+    words = replace(view, words=True)
+    row = find_token(view.queries, words.queries, query)
+    column = find_token(view.keys, words.keys, key)
+    answer = backend.inspect(
+        ScoreRequest(
+            request.model,
+            request.revision,
+            text=request.text,
+            pair=request.pair,
+            target=() if trace.target is None else trace.target.ids,
+            cut=len(trace.source) if trace.truncated else None,
+            part=part or trace.part,
+            layer=layer,
+            head=number,
+            query_token=row.index,
+            key_token=column.index,
+        )
+    )
+    return {
+        "model": request.model,
+        "text": request.text,
+        "part": part or trace.part,
+        "head": head_label(layer, number),
+        "from": {"token": row.index, "text": row.text},
+        "to": {"token": column.index, "text": column.text},
+        "notes": [found.note for found in (row, column) if found.note],
+        **_numbers(answer),
+    }
+
+
+def _parse(head: str) -> tuple[int, int]:
+    found = parse_head(head)
+    if found is None:
+        raise CommandError(f'"{head}" is not a head. Give layer and head, such as 3-1.')
+    return found
+
+
+def _numbers(answer: ScoreAnswer) -> dict[str, Any]:
+    terms, centred = answer.terms, answer.terms.excess_terms
+    return {
+        "score": answer.score,
+        "mean_over_keys": answer.mean_over_keys,
+        "error": answer.error,
+        "terms": [
+            {
+                "query_source": query,
+                "key_source": key,
+                "value": float(terms.values[row, column]),
+                "centred": float(centred[row, column]),
+            }
+            for row, query in enumerate(terms.query_sources)
+            for column, key in enumerate(terms.key_sources)
+        ],
+        "checks": [
+            {
+                "side": check.side,
+                "source": check.source,
+                "predicted": check.predicted,
+                "measured": check.measured,
+                "differs": check.differs,
+            }
+            for check in answer.checks
+        ],
+    }
+
+
+def add_parser(commands: Any) -> None:
+    """Add the parser of ``headlight why`` to the commands."""
+    parser = commands.add_parser(
+        "why",
+        help="the sources of an attention score",
+        usage="headlight why TEXT --head 3-1 --from WORD --to WORD [OPTION …]",
+        epilog="Layers, heads and tokens count from 0. A word is its first occurrence; it:2 is the second.",
+    )
+    parser.add_argument("text", metavar="TEXT", help="the text of the model; - for a pipe")
+    parser.add_argument("--head", metavar="L-H", required=True, help="layer and head, such as 3-1")
+    parser.add_argument("--from", dest="query", metavar="WORD", required=True, help="the word that attends")
+    parser.add_argument("--to", dest="key", metavar="WORD", required=True, help="the word that it attends to")
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
+    parser.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
+    parser.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
+    parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
+    parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
+    parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
+    parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every term and check to a file")
+    parser.set_defaults(run=run)
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Print the largest sources of a score, write all terms if a file is given, and return the exit status."""
+    if asked.json is not None:
+        refuse_unwritable(asked.json)
+    _parse(asked.head)  # refuses before the model is loaded
+    backend, model = open_backend(asked.model or EMBEDDED)
+    ensure_downloaded(backend, model, asked.revision, asked.download)
+    print_code_notes(backend, model, asked.revision)
+    request = TraceRequest(
+        model=model,
+        revision=asked.revision,
+        text=text_of(asked.text) or "",
+        pair=text_of(asked.pair),
+        target=text_of(asked.target_text),
+    )
+    trace = read_trace(backend, request, asked.truncate)
+    found = explain_score(backend, trace, request, asked.head, asked.query, asked.key, asked.part)
+    if asked.json is not None:
+        write_json(asked.json, found)
+    print(summary(found))
+    return 0
+
+
+def write_json(file: Path, found: dict[str, Any]) -> None:
+    """Write a result to a file as JSON; raise CommandError if that fails."""
+    try:
+        file.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+
+
+def summary(found: dict[str, Any]) -> str:
+    """Return a few lines: the score, the largest sources of each side with their checks, and notes."""
+    excess = found["score"] - found["mean_over_keys"]
+    lines = [
+        f"{found['from']['text']} → {found['to']['text']} in head {found['head']}: score {found['score']:.2f},"
+        f" mean over the keys {found['mean_over_keys']:.2f}, excess {excess:.2f}"
+    ]
+    for side in ("query", "key"):
+        checks = [check for check in found["checks"] if check["side"] == side]
+        lines += [f"  {side:5}  {_check_line(check)}" for check in (*checks[:SHOWN], *checks[-1:])]
+    return "\n".join([*lines, *found["notes"]])
+
+
+def _check_line(check: dict[str, Any]) -> str:
+    warning = "  differs by more than 20 %" if check["differs"] else ""
+    return f"{check['source']:12} {check['predicted']:6.2f}, if removed {check['measured']:6.2f}{warning}"

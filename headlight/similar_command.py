@@ -1,0 +1,89 @@
+"""The cosine of two texts as a table of token pairs, for the command ``headlight similar`` and for Python."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.similarity import POOLINGS
+from headlight.command_input import refuse_unwritable, shared_backend, text_of
+from headlight.score_command import write_json
+from inference.backend import LocalBackend
+from inference.request import EMBEDDED
+from inference.tasks.similarity import SimilarityRequest
+from probing.command import ensure_downloaded, open_backend, print_code_notes
+
+SHOWN = 5  # pairs of tokens in the printed summary
+
+
+def similar(a: str, b: str, *, model: str = EMBEDDED, pooling: str | None = None) -> dict[str, Any]:
+    """Return the cosine of two texts, and the table of token pairs that sums to it.
+
+    The result is that of ``headlight similar --json``: ``cosine``, ``tokens_a``, ``tokens_b``, ``table`` as rows of
+    A, ``special_share`` and ``pooling``. ``pooling`` is one of attention.similarity; by default, it is that of the
+    model. Raise ValueError with a one-sentence message if a text cannot be read.
+    """
+    backend, name = shared_backend(model)
+    return explain_similarity(backend, SimilarityRequest(name, a=a, b=b, pooling=pooling))
+
+
+def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dict[str, Any]:
+    """Return the cosine and its table as values of JSON; raise UserError."""
+    answer = backend.inspect(request)
+    return {
+        "model": request.model,
+        "pooling": answer.pooling,
+        "cosine": answer.found.cosine,
+        "special_share": answer.found.special_share(answer.row_a.special, answer.row_b.special),
+        "tokens_a": list(answer.row_a.labels),
+        "tokens_b": list(answer.row_b.labels),
+        "table": answer.found.table.tolist(),
+    }
+
+
+def add_parser(commands: Any) -> None:
+    """Add the parser of ``headlight similar`` to the commands."""
+    parser = commands.add_parser(
+        "similar",
+        help="the token pairs that make two texts similar",
+        usage="headlight similar A B [OPTION …]",
+    )
+    parser.add_argument("a", metavar="A", help="a text; - for a pipe")
+    parser.add_argument("b", metavar="B", help="another text")
+    parser.add_argument("--pooling", choices=POOLINGS, help="how token vectors become one; the model's own without it")
+    parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
+    parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
+    parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the whole table to a file")
+    parser.set_defaults(run=run)
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Print the cosine and its largest pairs, write the table if a file is given, and return the exit status."""
+    if asked.json is not None:
+        refuse_unwritable(asked.json)
+    backend, model = open_backend(asked.model or EMBEDDED)
+    ensure_downloaded(backend, model, asked.revision, asked.download)
+    print_code_notes(backend, model, asked.revision)
+    a, b = (text_of(text) or "" for text in (asked.a, asked.b))
+    found = explain_similarity(backend, SimilarityRequest(model, asked.revision, a, b, asked.pooling))
+    if asked.json is not None:
+        write_json(asked.json, found)
+    print(summary(found))
+    return 0
+
+
+def summary(found: dict[str, Any]) -> str:
+    """Return a few lines: the cosine, the share of special tokens, and the largest pairs."""
+    table = np.array(found["table"])
+    lines = [
+        f"cosine {found['cosine']:.3f}, pooling {found['pooling']};"
+        f" pairs with a special token contribute {found['special_share']:.3f}"
+    ]
+    for place in np.argsort(-np.abs(table), axis=None)[:SHOWN]:
+        row, column = np.unravel_index(place, table.shape)
+        lines.append(f"  {table[row, column]:6.3f}  {found['tokens_a'][row]} · {found['tokens_b'][column]}")
+    return "\n".join(lines)

@@ -1,0 +1,183 @@
+"""Checks on the parts of a model: sizes, parameters, their share that is fine-tuned, and a data set's labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from i18n import gettext_lazy
+from inference.catalogue.listing import bert_base
+from inference.tasks.anatomy import FORWARD, OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy, Build
+from inference.tasks.whole_pass import WholePass
+from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable
+from probing.labelled import ready_sets
+from probing.labelled.labeled_texts import LabeledDataset, TaggedText
+
+PARTS = {"embeddings": TOKENS, "attention": "attention", "feed-forward": FORWARD}
+BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encoder that run before its layers
+
+
+def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
+    """Return a size of the model; ``of`` is "layers", "heads", "width", "vocabulary", or "millions" of weights.
+
+    Layers and heads are those of the input's ``part``, or else of the first stack.
+    """
+    build, part = _build(asked), asked.reading.part
+    stack = (build.stack(part) if part else None) or build.stacks[0]
+    sizes = {
+        "layers": stack.layers,
+        "heads": stack.attention.heads,
+        "width": build.width,
+        "vocabulary": build.vocabulary,
+        "millions": build.total / 1e6,
+    }
+    return CheckedAnswer(
+        _size(sizes, of),
+        gettext_lazy(
+            "{layers} layers of {heads} heads, vectors of {width} numbers, {vocabulary:,} token embeddings, "
+            "{millions:.1f} million weights.",
+            **sizes,
+        ),
+        tolerance=0.5 if of == "millions" else 0,
+    )
+
+
+def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
+    """Return a size of BERT-base: its layers, its heads in a layer, or its width."""
+    base = bert_base()
+    sizes = {"layers": base.layers, "heads": base.heads, "width": base.width}
+    return CheckedAnswer(
+        _size(sizes, of),
+        gettext_lazy(
+            "BERT-base has {layers} layers of {heads} heads and vectors of {width} numbers, by its configuration in "
+            "transformers.",
+            **sizes,
+        ),
+        tolerance=0,
+    )
+
+
+def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
+    """Compute the share of a kind of part among all weights in percent; ``of`` is a key of PARTS."""
+    if of not in PARTS:
+        raise Unanswerable(
+            gettext_lazy("There is no kind of part “{of}”; there are {known}.", of=of, known=_names(PARTS))
+        )
+    build = _build(asked)
+    counts = {kind: sum(part.count for part in build.parts if name in part.name) for kind, name in PARTS.items()}
+    shares = {f"share_{kind.replace('-', '_')}": count / build.total for kind, count in counts.items()}
+    return CheckedAnswer(
+        100 * counts[of] / build.total,
+        gettext_lazy(
+            "Of {total:,} weights, {share_embeddings:.0%} are token embeddings, {share_feed_forward:.0%} are in "
+            "feed-forward parts and {share_attention:.0%} in attention.",
+            total=build.total,
+            **shares,
+        ),
+        tolerance=5,
+    )
+
+
+def numpy_stages(asked: CheckContext) -> CheckedAnswer:
+    """Count the stages of a pass that NumPy recomputes from ids and weights."""
+    one, trace = asked.reading, asked.trace()
+    written = () if trace.target is None else trace.target.ids
+    passed = asked.models.inspect(
+        WholePass(model=one.model, revision=one.revision or None, text=one.text, target=written, cut=one.cut)
+    )
+    return CheckedAnswer(
+        float(len(passed.stages)),
+        gettext_lazy(
+            "NumPy recomputes all {stages} stages from ids and weights; the largest difference is {away:.0e}.",
+            stages=len(passed.stages),
+            away=passed.largest.away,
+        ),
+        tolerance=0,
+    )
+
+
+def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
+    """Count the parameters of a new classification head for the classes of a bundled data set."""
+    classes, build = len(_load(data).labels), _build(asked)
+    new = classes * (build.width + 1)
+    return CheckedAnswer(
+        float(new),
+        gettext_lazy(
+            "{classes} classes × {width} weights and {classes} biases are {new:,} new parameters: {share:.3%} of "
+            "{total:,}.",
+            classes=classes,
+            width=build.width,
+            new=new,
+            share=new / build.total,
+            total=build.total,
+        ),
+        tolerance=0,
+    )
+
+
+def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
+    """Compute the share of weights that train if the embeddings and ``frozen`` layers are frozen, in percent."""
+    build = _build(asked)
+    layers = build.stacks[0].layers
+    if not 0 <= frozen <= layers:
+        raise Unanswerable(gettext_lazy("The model has {layers} layers to freeze.", layers=layers))
+    below = sum(part.count for part in build.parts if not part.layers and part.name in BELOW)
+    each = sum(part.count for part in build.parts if part.layers) // layers
+    train = build.total - below - frozen * each
+    return CheckedAnswer(
+        100 * train / build.total,
+        gettext_lazy(
+            "The embeddings have {below:,} weights and each layer {each:,}; {train:,} of {total:,} train: {share:.0%}.",
+            below=below,
+            each=each,
+            train=train,
+            total=build.total,
+            share=train / build.total,
+        ),
+        tolerance=2,
+    )
+
+
+def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
+    """Compute the accuracy of always predicting the commonest label of a bundled data set's test rows, in percent.
+
+    In a set of tagged words, the words are counted.
+    """
+    loaded = _load(data)
+    counts = Counter(
+        label for row in loaded.test for label in (row.tags if isinstance(row, TaggedText) else (row.label,))
+    )
+    label, count = counts.most_common(1)[0]
+    return CheckedAnswer(
+        100 * count / counts.total(),
+        gettext_lazy(
+            "The commonest of {labels} labels, “{label}”, is right for {share:.1%} of {count:,} test cases.",
+            labels=len(counts),
+            label=label,
+            share=count / counts.total(),
+            count=counts.total(),
+        ),
+        tolerance=2,
+    )
+
+
+def _build(asked: CheckContext) -> Build:
+    return asked.models.inspect(Anatomy(model=asked.reading.model, revision=asked.reading.revision or None))
+
+
+def _size(sizes: Mapping[str, float], of: str) -> float:
+    if of not in sizes:
+        raise Unanswerable(gettext_lazy("There is no size “{of}”; there are {known}.", of=of, known=_names(sizes)))
+    return float(sizes[of])
+
+
+def _load(data: str) -> LabeledDataset:
+    if data not in ready_sets.BY_ID:
+        raise Unanswerable(
+            gettext_lazy("There is no data set “{data}”; there are {known}.", data=data, known=_names(ready_sets.BY_ID))
+        )
+    return ready_sets.load(data)
+
+
+def _names(known: Iterable[str]) -> str:
+    return ", ".join(known)

@@ -1,0 +1,127 @@
+"""Checks on the scores behind attention weights, in a model and in the toy example."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.record import Record
+from attention.softmax import change_softmax_rules, spreads
+from attention.toy_example import Matrices, ToyExample, ToyRules, compute_example
+from i18n import gettext_lazy
+from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_head, place
+
+TOY_EXAMPLES = Path(__file__).resolve().parent.parent / "assets" / "by_hand.json"
+STEEP = 0.9  # a row is called steep if its largest weight exceeds this value
+
+
+def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
+    """Compute the rank of ``to`` among the tokens that ``word`` attends to in a head, from 1.
+
+    A softmax keeps the order of its scores, so this is also the rank of the key of ``to`` for the query of ``word``.
+    """
+    view = asked.view()
+    check_head(view, layer, head)
+    row = view.weights(layer, head)[place(view.queries, word)]
+    at = place(view.keys, to)
+    rank = 1 + int((row > row[at]).sum())
+    return CheckedAnswer(
+        float(rank),
+        gettext_lazy(
+            "For “{word}” in head {layer}-{head}, “{best}” has the highest score; “{to}” has rank {rank} of {count}.",
+            word=word,
+            layer=layer,
+            head=head,
+            best=view.keys[int(row.argmax())].label,
+            to=to,
+            rank=rank,
+            count=len(row),
+        ),
+        tolerance=0,
+    )
+
+
+def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
+    """Compute the mean entropy of all rows of all heads in bits; without ``scaled``, scores are not divided by √d_k."""
+    records = [record for record in asked.trace().records() if isinstance(record, Record)]
+    if not records:
+        raise Unanswerable(gettext_lazy("This model reports maps only, without queries and keys."))
+    if not scaled:
+        records = [change_softmax_rules(record, scale=1.0) for record in records]
+    rows = np.arange(len(asked.trace().source))
+    largest = [record.weights(head).max(axis=-1) for record in records for head in range(record.heads)]
+    bits = float(np.mean([spreads(record, rows) for record in records]))
+    return CheckedAnswer(
+        bits,
+        gettext_lazy(
+            "The mean entropy of a row is {bits:.2f} bits; {share:.0%} of the rows give one token more than {steep}.",
+            bits=bits,
+            share=float(np.mean(np.array(largest) > STEEP)),
+            steep=STEEP,
+        ),
+        tolerance=0.1,
+    )
+
+
+def share_to_later(asked: CheckContext) -> CheckedAnswer:
+    """Compute the mean share of attention to later tokens, over all heads and rows, in percent."""
+    view = asked.view()
+    maps = np.array(
+        [np.triu(view.weights(layer, head), 1) for layer in range(view.layers) for head in range(view.heads)]
+    )
+    share = float(maps.sum(axis=-1).mean())
+    return CheckedAnswer(
+        100 * share,
+        gettext_lazy(
+            "On average, a token gives {share:.1%} of its attention to later tokens; the largest such weight is "
+            "{largest:.2f}.",
+            share=share,
+            largest=float(maps.max()),
+        ),
+        tolerance=1,
+    )
+
+
+def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> CheckedAnswer:
+    """Compute the weight from ``word`` to ``to`` in the first head of an example of the page Toy example."""
+    given, worked = _toy_example(example, layer=True)
+    tokens = given["tokens"]
+    row = worked.worked.weights[0, _index(tokens, word)]
+    return CheckedAnswer(
+        float(row[_index(tokens, to)]),
+        gettext_lazy("The softmax for “{word}” is {row}.", word=word, row=" ".join(f"{number:.2f}" for number in row)),
+        tolerance=0.01,
+    )
+
+
+def toy_word(_asked: CheckContext, *, example: str, word: str, layer: bool = True) -> CheckedAnswer:
+    """Find the likeliest next word after ``word`` in an example of the page Toy example.
+
+    Without ``layer``, residual connections, norms and the feed-forward part are left out.
+    """
+    given, worked = _toy_example(example, layer)
+    words = [given["words"][at] for at in worked.chances.argmax(axis=1)]
+    found = words[_index(given["tokens"], word)]
+    outputs = " ".join(words)
+    with_layer = gettext_lazy("The whole layer gives “{words}”.", words=outputs)
+    without = gettext_lazy("Attention without the rest of the layer gives “{words}”.", words=outputs)
+    return CheckedAnswer(found, with_layer if layer else without)
+
+
+def _toy_example(name: str, layer: bool) -> tuple[dict[str, Any], ToyExample]:
+    """Return an example's data and its computation; raise Unanswerable if there is no such example."""
+    presets = json.loads(TOY_EXAMPLES.read_text(encoding="utf-8"))
+    given: dict[str, Any] | None = next((preset for preset in presets if preset["name"] == name), None)
+    if given is None:
+        raise Unanswerable(gettext_lazy("There is no toy example “{name}”.", name=name))
+    matrices = {name: np.array(given[name], float) for name in ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "e")}
+    return given, compute_example(Matrices(**matrices), ToyRules(given["heads"], layer=layer))
+
+
+def _index(tokens: list[str], word: str) -> int:
+    if word not in tokens:
+        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+    return tokens.index(word)
