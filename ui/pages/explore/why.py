@@ -35,7 +35,7 @@ SIDES = {"query": gettext_lazy("query side"), "key": gettext_lazy("key side")}
 
 
 @dataclass(frozen=True)
-class Link:
+class ExplainedLink:
     """A head, the tokens of its query and its key, and their words."""
 
     layer: int
@@ -75,16 +75,16 @@ def draw_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -> Non
         _draw(choice, view, link, found)
 
 
-def selected_link(view: View, selection: Mapping[str, Any]) -> Link | None:
+def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | None:
     """Return the selected link, of the first token of each word, or None without a query or a key."""
     focus, target = selection.get("focus"), selection.get("target")
     if focus is None or target is None:
         return None
     query, key = view.queries[focus], view.keys[target]
-    return Link(selection["layer"], selection["head"], query.pieces[0], key.pieces[0], query.text, key.text)
+    return ExplainedLink(selection["layer"], selection["head"], query.pieces[0], key.pieces[0], query.text, key.text)
 
 
-def question(choice: ViewState, view: View, link: Link) -> ScoreRequest:
+def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest:
     """Return the request for the link; the text is that of the trace, also for an opened file."""
     trace, opened = view.trace, bool(choice.opened)
     return ScoreRequest(
@@ -102,7 +102,7 @@ def question(choice: ViewState, view: View, link: Link) -> ScoreRequest:
     )
 
 
-def _draw(choice: ViewState, view: View, link: Link, found: ScoreAnswer) -> None:
+def _draw(choice: ViewState, view: View, link: ExplainedLink, found: ScoreAnswer) -> None:
     other, words = _other_answer(choice, view, link)
     show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
     answers = [found] if other is None else [found, other]
@@ -135,7 +135,7 @@ def side_values(terms: Sequence[ScoreTerms], side: str, of: Any = None) -> list[
     return sorted(values, key=lambda entry: -max(map(abs, entry[1])))
 
 
-def summary(link: Link, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
+def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
     """Return sentences on the largest source of each side, and on the largest change in the variant ``word``."""
     (key, [own, *_rest]), (query, [asking, *_more]) = (side_values([found.terms], side)[0] for side in ("key", "query"))
     said = [
@@ -172,7 +172,7 @@ def summary(link: Link, found: ScoreAnswer, other: ScoreAnswer | None, word: str
     return join_sentences(*said)
 
 
-def _other_answer(choice: ViewState, view: View, link: Link) -> tuple[ScoreAnswer | None, tuple[str, ...]]:
+def _other_answer(choice: ViewState, view: View, link: ExplainedLink) -> tuple[ScoreAnswer | None, tuple[str, ...]]:
     """Return the decomposition of the same link in the text's variant, and the words that differ.
 
     The answer is None if the library has no variant, or if it has other tokens at these places.
@@ -192,7 +192,7 @@ def _other_answer(choice: ViewState, view: View, link: Link) -> tuple[ScoreAnswe
         return None, ("",)
 
 
-def _follow(view: View, link: Link, terms: ScoreTerms) -> None:
+def _follow(view: View, link: ExplainedLink, terms: ScoreTerms) -> None:
     """Draw the heads among the largest sources; a click selects the head at its token, with its largest weight.
 
     Heads of another stack are left out, because they have other tokens.
@@ -233,7 +233,7 @@ def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
     return sorted(rows, key=lambda row: -abs(row[3]))
 
 
-def _details(link: Link, found: ScoreAnswer) -> None:
+def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
     """Draw the largest pairs, the causal checks, the error of the sum, and the download of all pairs."""
     rows = pair_rows(found.terms)
     left, right = st.columns(2)
