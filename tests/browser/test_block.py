@@ -34,24 +34,24 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text_
     expect(part(page, "Self-attention, 12 heads, d_k = 32, 12 × 16 × 16 weights")).to_be_visible(timeout=PATIENCE)
     expect(part(page, "Feed-forward, 384 → 1,536 → 384, GELU")).to_be_visible()
     expect(part(page, "LayerNorm")).to_have_count(3)
-    expect(page.get_by_text("22,713,216 parameters in all")).to_be_visible()
-    expect(page.locator(".sizes")).to_contain_text("384 numbers of each token between the layers")
+    expect(page.get_by_text("; 22,713,216 parameters.")).to_be_visible()
+    expect(page.locator(".sizes")).to_contain_text("384 model width")
     expect(explained(page)).to_contain_text("Self-attention")
 
     part(page, "Feed-forward").click()
-    expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
+    expect(explained(page)).to_contain_text("384 → 1,536 (GELU) → 384")
     expect(part(page, "Feed-forward")).to_have_attribute("aria-pressed", "true")
     expect(page).to_have_url(re.compile("piece=encoder.3"))
     rest(page)
     page.go_back()
-    expect(explained(page)).to_contain_text("Each token's query is compared with the keys of all 16 tokens")
+    expect(explained(page)).to_contain_text("Each query is compared with all keys")
 
-    click(page.get_by_text("Encoder, decoder, or both?"))
-    expect(page.get_by_text("BertModel is an encoder; the other two differ")).to_be_visible(timeout=PATIENCE)
+    click(page.get_by_text("Encoder or decoder"))
+    expect(page.get_by_text("(this model)")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds"))
     expect(page.locator(".drawing svg")).to_have_count(4)
-    click(page.get_by_text("Which activation?"))
-    expect(page.get_by_text("This model computes GELU (its configuration says “gelu”)")).to_be_visible(timeout=PATIENCE)
+    click(page.get_by_text("Activation function"))
+    expect(page.get_by_text("This model computes GELU (configuration: gelu)")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("fold=kinds%2Cactivation"))
     expect(page.locator(".drawing svg")).to_have_count(4)
 
@@ -62,11 +62,11 @@ def test_the_embedded_model_is_drawn_with_its_own_numbers_and_those_of_the_text_
 def test_a_link_restores_a_part_and_a_key_explains_another(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", piece="encoder.3")
-    expect(explained(page)).to_contain_text("384 numbers become 1,536, go through GELU")
+    expect(explained(page)).to_contain_text("384 → 1,536 (GELU) → 384")
     rest(page)
     part(page, "Pooler").focus()
     page.keyboard.press("Enter")
-    expect(explained(page)).to_contain_text("One more matrix on top")
+    expect(explained(page)).to_contain_text("One more matrix for tasks")
     expect(page).to_have_url(re.compile("piece=encoder.pooler"))
     rest(page)
     expect(part(page, "Pooler")).to_be_focused()
@@ -75,7 +75,7 @@ def test_a_link_restores_a_part_and_a_key_explains_another(page: Page, app_url: 
     page.set_viewport_size(PHONE)
     rest(page)
     part(page, "Feed-forward").click()
-    expect(explained(page)).to_contain_text("384 numbers become 1,536")
+    expect(explained(page)).to_contain_text("384 → 1,536")
     expect(explained(page)).to_be_in_viewport()  # The explanation must also be visible on a phone.
 
 
@@ -96,14 +96,12 @@ def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
         assert ("#dbeaf6" if theme == "light" else "#14324a") in colours
         assert not any(element.get("role") == "button" or element.tag.endswith("script") for element in root.iter())
 
-    expect(page.get_by_text("The parts below sum to 22,713,216, as the library counts.")).to_be_visible(
-        timeout=PATIENCE
-    )
+    expect(page.get_by_text("The parts sum to 22,713,216, as the library counts.")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
     lines = table_of(tmp_path / "saved.csv").splitlines()
-    assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
+    assert lines[0] == "part,parameters,layers,tensors (first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
 
 
@@ -112,17 +110,15 @@ def test_what_n_squared_costs_is_measured_can_be_stopped_and_goes_on_from_what_i
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/block", fold="cost")
-    expect(page.get_by_text("At n = 1,536 the pairs cost as much as the feed-forward part")).to_be_visible(
-        timeout=PATIENCE
-    )
-    page.get_by_role("button", name="Measure here, now").click()
+    expect(page.get_by_text("as the feed-forward part at n = 1,536")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Measure").click()
     expect(page.get_by_text(re.compile(r"Measuring: [4-9] of 11"))).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text(re.compile(r"Stopped after \d+ of 11 steps"))).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text(re.compile("Measured here, now, with "))).to_be_visible()
+    expect(page.get_by_text(re.compile("Measured with "))).to_be_visible()
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text(re.compile("Measured here, now, with .* ms for 512"))).to_be_visible(timeout=240_000)
-    expect(page.get_by_role("button", name="Measure again")).to_be_visible()
+    expect(page.get_by_text(re.compile("Measured with .* ms for 512"))).to_be_visible(timeout=240_000)
+    expect(page.get_by_role("button", name="Measure")).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
 
 
@@ -131,7 +127,7 @@ def test_an_encoder_and_its_decoder_are_drawn(page: Page, served: Served, proble
     open_page(page, served.url, "/block", model=save(served.place("block") / "t5", "t5"), target="A cat.")
     expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible()
     part(page, "Cross-attention").click()
-    expect(explained(page)).to_contain_text("here one text looks at the other")
-    expect(page.get_by_text("T5ForConditionalGeneration is an encoder of 3 layers")).to_be_visible()
+    expect(explained(page)).to_contain_text("Queries come from the decoder")
+    expect(page.get_by_text("T5ForConditionalGeneration: encoder of 3 layers")).to_be_visible()
     part(page, "RMSNorm").first.click()
-    expect(explained(page)).to_contain_text("Its class is called T5LayerNorm")
+    expect(explained(page)).to_contain_text("Despite its name T5LayerNorm")

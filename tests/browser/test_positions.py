@@ -53,12 +53,12 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
-    lacking, having = matched(r"by more than (\S+), which is rounding.* differs by up to (\S+) ", sentence).groups()
+    lacking, having = matched(r"differ by at most (\S+) \(rounding\).* differs by up to (\S+) ", sentence).groups()
     assert float(lacking) < 1e-5
     assert having == f"{test.having.differences.max():.2f}"
     layer, head = np.unravel_index(test.having.differences.argmax(), test.having.differences.shape)
     assert f"(head {layer}-{head})" in sentence
-    taken = note(page, "How positions were taken away")
+    taken = note(page, "Positions removed:")
     expect(taken).to_contain_text("embeddings.position_embeddings.weight (rows × numbers: 512 × 384)")
     expect(page.locator(".matrices")).to_have_count(4)
     rest(page)
@@ -75,7 +75,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     rest(page)
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffle_tokens(trace.source, 1)])
-    click(page.get_by_text("Which heads notice the order?"))
+    click(page.get_by_text("Order sensitivity", exact=True))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)
@@ -94,19 +94,19 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
 ) -> None:
     text = "<b>one</b> ![x](http://192.0.2.7/x.png) :material/home: $x^2$ two"
     open_page(page, app_url, "/positions", show="vectors", length=32, curves="2-5", mix="swap", text=text)
-    expect(note(page, "Sinusoidal")).to_contain_text("no two of the 32 rows are equal")
-    expect(note(page, "all-MiniLM-L6-v2 (learned)")).to_contain_text("no two of the 32 rows are equal")
+    expect(note(page, "Sinusoidal")).to_contain_text("of 32 rows")
+    expect(note(page, "all-MiniLM-L6-v2 (learned)")).to_contain_text("of 32 rows")
     expect(page.locator(".matrices canvas")).not_to_have_count(0)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(6)
-    expect(note(page, "nothing can be computed in its place")).to_contain_text("reads at most 512")
+    expect(note(page, "no others can be computed")).to_contain_text("reads at most 512")
     rest(page)
     turn(page, SHOWS["distance"])
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
     for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
-        expect(note(page, "No such numbers were found in", "these are the paper's settings", settings)).to_be_visible()
+        expect(note(page, "has no such numbers", "the paper's", settings)).to_be_visible()
     turn(page, SHOWS["shift"])
-    expect(note(page, "One matrix moves every position by 5")).to_contain_text("over all 27 positions")
+    expect(note(page, "One matrix moves every position by 5")).to_contain_text("over 27 positions")
     turn(page, SHOWS["test"])
     expect(page.locator(".matrices canvas").first).to_be_visible()
     expect(page.get_by_role("combobox", name=re.compile("This word"))).to_be_visible()

@@ -78,13 +78,13 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     assert f"{dot:.2f}" in worked
     assert rf"\sqrt{{32}} = {score:.2f}" in worked
     assert matched(r"= (\S+)\\end", worked)[1] == f"{weight:.2f}"
-    strip(page, "Who looks?").get_by_role("button", name="street").click()
+    strip(page, "Query").get_by_role("button", name="street").click()
     row = trace.weights(3, 1)[STREET]
     words = [at for at in range(1, len(row) - 1) if at != STREET]
     best = max(words, key=lambda at: row[at])
     expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
-    click(strip(page, "At whom?").get_by_role("button", name="tired"))
+    click(strip(page, "Key").get_by_role("button", name="tired"))
     tired = trace.tokens.index("tired")
     expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
@@ -92,7 +92,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
 
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
-    waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
+    waiting = file_of(page.get_by_role("button", name="Save all keys"))
     rows = list(csv.DictReader(table_of(waiting.path()).splitlines()))
     assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
     for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
@@ -110,7 +110,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     expect(note(page, "Head 5-1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
     expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
     rest(page)
-    said = page.get_by_text("The largest difference between these steps")
+    said = page.get_by_text("Largest difference from")
     expect(said).to_be_visible()
     found = re.findall(r"(\d\.\d) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", said.inner_text())
     digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -161,7 +161,7 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, 
     open_page(page, app_url, PATH, show="heads")
     maps = np.stack([trace.weights(3, head)[IT] for head in range(12)])
     at = maps[:, ANIMAL]
-    expect(note(page, "in the 12 heads")).to_contain_text(f"between {at.min():.2f} and {at.max():.2f}")
+    expect(note(page, "in the 12 heads")).to_contain_text(f"{at.min():.2f} to {at.max():.2f}")
     grid = page.get_by_role("application", name=re.compile("Weights of every head, 12 by 16"))
     grid.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
@@ -186,7 +186,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str) -> 
 @pytest.mark.parametrize("viewport", [PHONE])
 def test_a_long_text_shows_a_window_and_says_so(page: Page, app_url: str) -> None:
     open_page(page, app_url, PATH, text=" ".join([FAMOUS] * 12), layer=1, head=2, focus=40, to=100)
-    expect(note(page, "32 of 170 keys are shown")).to_be_visible()
+    expect(note(page, "32 of 170 keys are drawn")).to_be_visible()
     drawn(page)
     expect(page.get_by_role("application", name=re.compile("k of every token, 32 by 32"))).to_be_visible()
 

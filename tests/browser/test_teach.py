@@ -40,18 +40,18 @@ def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Proble
         {"name": "toys.csv", "mimeType": "text/csv", "buffer": rows()}
     )
     expect(page.get_by_text("3 classes; ")).to_be_visible()
-    page.get_by_role("button", name="Teach", exact=True).click()
+    page.get_by_role("button", name="Fine-tune", exact=True).click()
     page.wait_for_url("**job=*")
     visit(page, page.url)  # A reload, or another device, shows an idle page while the training continues.
     expect(page.get_by_role("radio", name="Results", exact=True)).to_be_checked(timeout=LONG)
-    expect(page.get_by_text("Of 6 test rows it tells")).to_be_visible()
+    expect(page.get_by_text("Test accuracy: ")).to_be_visible()
     keep = page.get_by_role("radio", name="Keep", exact=True)
-    expect(page.get_by_text("The model is taught, and compared with what it was.")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("The training is finished.")).to_be_visible(timeout=LONG)
     keep.click()
     expect(keep).to_be_checked()
     rest(page)
     accessible_and_fits(page)
-    saved = file_of(page.get_by_role("link", name="Save the model as zip"))
+    saved = file_of(page.get_by_role("link", name="Save model (zip)"))
     with zipfile.ZipFile(Path(saved.path())) as packed:
         names = {Path(name).name for name in packed.namelist()}
     assert {"model.safetensors", "config.json", "tokenizer.json", "README.md", "evaluation.json"} <= names

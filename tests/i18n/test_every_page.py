@@ -81,7 +81,7 @@ PAGES = {
             ({"preset": "tutorial", "heads": 4, "onward": 0}, "头 3 最接近"),
             ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "后面的词元 = (−∞)"),
         ],
-        ("scores as they are",),  # of the figure, which says the same in words of its own
+        ("unscaled",),  # of the figure, which says the same in words of its own
     ),
     "cause": Page(
         [

@@ -185,7 +185,7 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
         show_notice(
-            _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
+            _("This text has only special tokens, which are hidden. Show them in View options."),
             role="status",
         )
         return None

@@ -53,7 +53,7 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
     figure = empty(theme, _("How steep is the softmax?"), "d_k", _("Sum of a·(1 − a), mean"))
     lines = (
         (_("scores over √d_k"), over, theme.heads, "solid"),
-        (_("scores as they are"), plain, theme.accent, "dash"),
+        (_("unscaled"), plain, theme.accent, "dash"),
     )
     for name, values, colour, dash in lines:
         figure.add_scatter(

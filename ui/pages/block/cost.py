@@ -78,15 +78,13 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     sizes = sizes_of(stack)
     share = sizes.pairs(np.array([float(tokens)]))[0]
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
-    layer = _("a layer") if len(build.stacks) == 1 else _("a layer of the {side}", side=SIDES[stack.part])
     show_notice(
         _(
-            "By formula, for this text of {tokens} {share:.1%} of {layer}'s operations "
-            "are spent on pairs of tokens. At n = {forward:,.0f} the pairs cost as much as the "
-            "feed-forward part, at n = {rest:,.0f} as much as all the rest of the layer.",
+            "For {tokens}, {share:.1%} of the operations of one {side} layer are for pairs of tokens. Pairs "
+            "cost as much as the feed-forward part at n = {forward:,.0f}, as all the rest at n = {rest:,.0f}.",
             tokens=amount(tokens, "token"),
             share=share / (share + rest),
-            layer=layer,
+            side=SIDES[stack.part],
             forward=sizes.pairs_meet_feed_forward,
             rest=sizes.pairs_meet_rest,
         ),
@@ -96,9 +94,8 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares")
     st.caption(
         _(
-            "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for "
-            "each number multiplied and added: 4 · n² · h · d_k for the pairs of tokens, 2 · n for each weight of the "
-            "matrices. What softmax, norms and additions cost is left out; so is the saving of a mask or a window."
+            "Dotted: this text. Dashed: pairs equal the rest. Operations of one layer: 4 · n² · h · d_k for "
+            "pairs, 2 · n per weight; without softmax, norms, additions, masks and windows."
         )
     )
     measure(build, model, revision)
@@ -111,11 +108,11 @@ def measure(build: Build, model: str, revision: str | None) -> None:
     """
     number = st.session_state.setdefault(AGAIN, {}).get((model, revision))
     st.button(
-        _("Measure here, now") if number is None else _("Measure again"),
+        _("Measure"),
         key="cost_measure",
         on_click=_begin,
         args=(model, revision),
-        help=_("Runs the model itself on texts of growing length, from 16 tokens to its limit or one second a pass."),
+        help=_("Runs the model on longer and longer texts, up to one second a pass"),
     )
     if number is None:
         return
@@ -142,10 +139,8 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     first, last = done[0], done[-1]
     text = [
         _(
-            "Measured here, now, with {threads}: {short:.1f} ms of processor time "
-            "for {few} tokens, {long:.1f} ms for {many:,} (the fastest pass by the clock took "
-            "{best:.1f} ms): {more:.3g} times the tokens take "
-            "{longer:.3g} times as long.",
+            "Measured with {threads}: {short:.1f} ms of processor time for {few} tokens, {long:.1f} ms for "
+            "{many:,} (fastest pass {best:.1f} ms): {more:.3g} times the tokens, {longer:.3g} times the time.",
             threads=amount(last.threads, "thread"),
             short=1e3 * first.busy,
             few=first.tokens,
@@ -166,12 +161,12 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
             )
         )
         if fitted.meet:
-            text.append(_("The part in n² overtakes the part in n at n ≈ {meet:,.0f}.", meet=fitted.meet))
+            text.append(_("The n² term overtakes the n term at n ≈ {meet:,.0f}.", meet=fitted.meet))
     maps = map_bytes(build, last.tokens)
     text.append(
         _(
-            "All attention maps of {tokens:,} tokens would take {maps:,.1f} MB; the pass's own tensors took "
-            "{peak:,.1f} MB at most at one time.",
+            "All attention maps of {tokens:,} tokens would take {maps:,.1f} MB; the pass's tensors peaked at "
+            "{peak:,.1f} MB.",
             tokens=last.tokens,
             maps=maps / 1e6,
             peak=last.peak_bytes / 1e6,
@@ -185,9 +180,8 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     draw_chart(memory(n, peak, kept, theme()), "cost_memory", place=right)
     st.caption(
         _(
-            "Dots: measured on this machine, the mean of several passes over random tokens (of one, where it takes "
-            "long), processor time of the computing thread. Line: the curve with the least relative error. Where the "
-            "measured memory grows with n only, the attention was computed in pieces that are never all kept "
+            "Dots: processor time on this machine, mean of several passes over random tokens (one if slow). "
+            "Line: least relative error. If memory is linear in n, maps are never kept whole "
             "([arXiv:2205.14135](https://arxiv.org/abs/2205.14135))."
         )
     )
@@ -205,6 +199,6 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
         _("Save as CSV"),
         frame_csv(table),
         "cost.csv",
-        _("What was measured"),
+        _("All digits"),
         provenance=model_provenance(),
     )

@@ -13,7 +13,7 @@ from inference.tasks.anatomy import Build, ParameterGroup, Stack
 from ui.pages.block import explanations
 from ui.pages.block.names import BRIEF, PARTS, PLACEMENTS, SHORT, SIDES, amount
 from ui.pages.block.options import FOLDS, BlockOptions
-from ui.pages.block.plan import activation, towers
+from ui.pages.block.plan import towers
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button, draw_table, frame_csv, model_provenance
@@ -24,6 +24,7 @@ from viz.figures.formulas import activation as activation_figure
 from viz.figures.token_bars import bars
 
 KEY = "block"
+MOST_TIED = 3  # tied weights that are named
 
 
 def open_sections(options: BlockOptions) -> Iterator[tuple[str, DeltaGenerator]]:
@@ -41,10 +42,10 @@ def _on_fold() -> None:
 
 
 def sentence(build: Build) -> str:
-    """Describe the model's stacks and its parameter count in one or two sentences."""
+    """Describe the model's stacks and its parameter count."""
     sides = _("; and ").join(_of_stack(stack) for stack in build.stacks)
     return _(
-        "{architecture} is {sides}. It has {total:,} parameters in all.",
+        "{architecture}: {sides}; {total:,} parameters.",
         architecture=build.architecture,
         sides=sides,
         total=build.total,
@@ -52,60 +53,16 @@ def sentence(build: Build) -> str:
 
 
 def _of_stack(stack: Stack) -> str:
-    sizes, forward = stack.attention, stack.feed_forward
-    values = {
-        "layers": amount(stack.layers, "layer"),
-        "same": _describe_shared(stack),
-        "seen": _describe_mask(stack),
-        "heads": amount(sizes.heads, "head"),
-        "width": sizes.width,
-        "shared": _(" sharing {sets} of keys and values", sets=amount(sizes.kv_heads, "set"))
-        if sizes.kv_heads < sizes.heads
-        else "",
-        "placement": PLACEMENTS[stack.flow.placement],
-    }
-    text = (
-        _(
-            "an encoder of {layers}{same} in which {seen} through {heads} of {width} numbers{shared}; a layer "
-            "{placement}",
-            **values,
-        )
-        if stack.part == "encoder"
-        else _(
-            "a decoder of {layers}{same} in which {seen} through {heads} of {width} numbers{shared}; a layer "
-            "{placement}",
-            **values,
-        )
+    layers = amount(stack.layers, "layer")
+    if stack.own < stack.layers:
+        layers = _("{layers} ({own} distinct)", layers=layers, own=stack.own)
+    return _(
+        "{side} of {layers} with {heads}, {placement}",
+        side=SIDES[stack.part],
+        layers=layers,
+        heads=amount(stack.attention.heads, "head"),
+        placement=PLACEMENTS[stack.flow.placement],
     )
-    if stack.flow.parallel:
-        text += _(", runs attention and feed-forward side by side")
-    if forward is not None:
-        name = activation(forward)
-        text += (
-            _(", and passes each token through {hidden:,} numbers with {name}", hidden=forward.hidden, name=name)
-            if name
-            else _(", and passes each token through {hidden:,} numbers", hidden=forward.hidden)
-        )
-    return text
-
-
-def _describe_shared(stack: Stack) -> str:
-    """Describe how many distinct layers a stack repeats; "" if no layers are shared."""
-    if stack.own == stack.layers:
-        return ""
-    return _(" (the same {own} over and over)", own=stack.own) if stack.own > 1 else _(" (the same one over and over)")
-
-
-def _describe_mask(stack: Stack) -> str:
-    """Describe which tokens a token can attend to."""
-    seen = _("each token sees itself and those before it") if stack.causal else _("each token sees all others")
-    if stack.window:
-        seen += _(
-            " (in {layers} only within a window of {window:,} tokens)",
-            layers=amount(stack.windowed, "layer"),
-            window=stack.window,
-        )
-    return seen
 
 
 def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
@@ -116,9 +73,8 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
     block.mount(data, KEY, _on_pick)
     st.caption(
         _(
-            "Text flows from top to bottom. A box is a part of the model; click it to read what it does here. ⊕ adds; "
-            "the line that leads round a part to ⊕ is the residual connection. The dashed frame is one layer. Numbers "
-            "beside lines: tokens × numbers of each token."
+            "Click a part to read about it. ⊕ adds; the line around a part is the residual connection. "
+            "Numbers beside lines: tokens × dimensions."
         )
     )
     for stack in build.stacks:
@@ -130,19 +86,17 @@ def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str
     two = len(build.stacks) > 1
     for letter, stack in zip("nm", build.stacks, strict=False):
         tokens = lengths[stack.part]
-        yield letter, f"{tokens:,}", _("tokens of the {side}", side=SIDES[stack.part]) if two else _("tokens")
-    yield "d", f"{build.width:,}", _("numbers of each token between the layers")
+        yield letter, f"{tokens:,}", f"{_('tokens')}, {translate(SIDES[stack.part])}" if two else _("tokens")
+    yield "d", f"{build.width:,}", _("model width")
     yield from _letter("N", _("layers"), {stack.part: stack.layers for stack in build.stacks})
-    yield from _letter("h", _("heads a layer"), {stack.part: stack.attention.heads for stack in build.stacks})
+    yield from _letter("h", _("heads per layer"), {stack.part: stack.attention.heads for stack in build.stacks})
     if any(stack.attention.kv_heads < stack.attention.heads for stack in build.stacks):
         shared = {stack.part: stack.attention.kv_heads for stack in build.stacks}
-        yield from _letter("h_kv", _("sets of keys and values that the heads share"), shared)
-    yield from _letter(
-        "d_k", _("numbers of a query and a key"), {stack.part: stack.attention.width for stack in build.stacks}
-    )
+        yield from _letter("h_kv", _("key–value heads"), shared)
+    yield from _letter("d_k", _("query and key width"), {stack.part: stack.attention.width for stack in build.stacks})
     hidden = {stack.part: stack.feed_forward.hidden for stack in build.stacks if stack.feed_forward is not None}
-    yield from _letter("d_ff", _("numbers inside the feed-forward part"), hidden)
-    yield "|V|", f"{build.vocabulary:,}", _("pieces that have a vector")
+    yield from _letter("d_ff", _("feed-forward width"), hidden)
+    yield "|V|", f"{build.vocabulary:,}", _("vocabulary size")
 
 
 def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
@@ -159,28 +113,30 @@ def _describe_source(stack: Stack) -> list[str]:
     if stack.flow.followed:
         said.append(
             _(
-                "The {side}'s connections were found in the numbers of a small pass: what each part read is what "
-                "the drawing says it reads.",
+                "Connections of the {side}: traced in a small pass.",
                 side=SIDES[stack.part],
             )
         )
     else:
         said.append(
             _(
-                "Some of the {side}'s connections are taken from the order in which its parts ran.",
+                "Connections of the {side}: partly inferred from the order of its parts.",
                 side=SIDES[stack.part],
             )
         )
     if stack.alike < stack.layers:
         said.append(
             _(
-                "{alike} of its {layers} layers are connected so; the others differ a little.",
+                "{alike} of {layers} layers are so; the others differ slightly.",
                 alike=stack.alike,
                 layers=stack.layers,
             )
         )
-    ahead = _("left all vectors before it as they were") if stack.causal else _("changed the vectors before it too")
-    said.append(_("There, changing the last token {ahead}.", ahead=ahead))
+    said.append(
+        _("Changing its last token changes no earlier vector.")
+        if stack.causal
+        else _("Changing its last token changes earlier vectors.")
+    )
     return said
 
 
@@ -195,12 +151,11 @@ def parameters(build: Build) -> None:
     largest = max(build.parts, key=lambda part: part.count)
     show_notice(
         _(
-            "Of {total:,} parameters, {n:,} ({share:.0%}) are {part}. The parts below sum to {counted:,}, as the "
-            "library counts.",
+            "{part}: {n:,} of {total:,} parameters ({share:.0%}). The parts sum to {counted:,}, as the library counts.",
             total=build.total,
             n=largest.count,
             share=largest.count / build.total,
-            part=_part_phrase(largest),
+            part=_part_label(largest),
             counted=build.parameter_count,
         ),
         "status",
@@ -210,30 +165,14 @@ def parameters(build: Build) -> None:
     labels = [_label(part) for part in build.parts]
     figure = bars(labels, [part.count / by for part in build.parts], theme(), _("Parameters by part"), unit)
     draw_chart(figure, "parameters")
-    st.caption(
-        _(
-            "A bar is one kind of part, all layers together, biases included; × stands for cross-attention. Tensors "
-            "that are used twice count once."
-        )
-    )
+    st.caption(_("All layers together, with biases; × marks cross-attention; tied tensors count once."))
     table = _table(build.parts)
     draw_table(table, key="parameters_table")
     if build.tied:
-        first, again = build.tied[0]
-        more = _(", and so on for {n} names", n=len(build.tied)) if len(build.tied) > 1 else ""
-        show_notice(
-            _("Used more than once: {first} is also {again}{more}.", first=first, again=again, more=more), "status"
-        )
+        names = ", ".join(f"{first} = {again}" for first, again in build.tied[:MOST_TIED])
+        show_notice(_("Tied weights ({n}): {names}.", n=len(build.tied), names=names), "status")
     rows = frame_csv(table)
-    download_button(
-        _("Save as CSV"), rows, "parameters.csv", _("The table, one line a part"), provenance=model_provenance()
-    )
-
-
-def _part_phrase(part: ParameterGroup) -> str:
-    """Return the name of a part for use inside a sentence."""
-    name = PARTS.get(part.name, part.name)
-    return _("the {side}'s {part}", side=SIDES[part.where], part=name) if part.where else translate(name)
+    download_button(_("Save as CSV"), rows, "parameters.csv", _("All digits"), provenance=model_provenance())
 
 
 def _label(part: ParameterGroup) -> str:
@@ -248,7 +187,7 @@ def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
             _("part"): [_part_label(part) for part in parts],
             _("parameters"): [part.count for part in parts],
             _("layers"): [str(part.layers or "") for part in parts],
-            _("tensors (of the first layer)"): [
+            _("tensors (first layer)"): [
                 ", ".join(f"{one.name} {'×'.join(map(str, one.shape))}" for one in part.tensors) for part in parts
             ],
         }
@@ -265,28 +204,22 @@ def activations(build: Build) -> None:
     """Draw the activation function between the feed-forward matrices, as the model's module computes it."""
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
-        show_notice(
-            _("This model computes its activation inside a larger step, so that it cannot be asked alone."), "status"
-        )
+        show_notice(_("The activation is part of a larger step and cannot be plotted."), "status")
         return
     found = forward.activation
-    stated = _(" (its configuration says “{stated}”)", stated=found.stated) if found.stated else ""
-    name = found.name or _("a function that is none of the usual ones")
+    name = found.name or _("an unusual function")
     at = int(abs(found.inputs + 1).argmin())
-    relu = found.name == "ReLU"
-    beside = _(", as the original Transformer does") if relu else _(", where ReLU gives 0")
     show_notice(
         _(
-            "This model computes {name}{stated}: of {input:.2f} it makes {output:.3f}{beside}.",
+            "This model computes {name} (configuration: {stated}): {input:.2f} becomes {output:.3f}.",
             name=name,
-            stated=stated,
+            stated=found.stated or "–",
             input=found.inputs[at],
             output=found.outputs[at],
-            beside=beside,
         ),
         "status",
     )
     figure = activation_figure(found.inputs, found.outputs, found.name, theme())
     draw_chart(figure, "activation")
-    dots = "" if relu else _("; dots are ReLU, for comparison")
-    st.caption(_("The line is what the model's own module gives for each number{dots}.", dots=dots))
+    if found.name != "ReLU":
+        st.caption(_("Line: the model's own module. Dots: ReLU."))

@@ -18,14 +18,14 @@ def tokens(build: Build, where: str) -> PartExplanation:
     tied = any(top.tied for top in build.tops) or any("head" in name or "decoder.weight" in name for name in again)
     text = [
         _(
-            "Each token picks its row of a table: {rows:,} rows of {width:,} numbers, {share}.",
+            "Each token selects one of {rows:,} rows of {width:,} numbers ({share}).",
             rows=rows,
             width=width,
             share=share_of(build, rows * width),
         )
     ]
     if tied:
-        text.append(_("The head uses the same table again, as a matrix: its parameters count once."))
+        text.append(_("The task head reuses this table; its parameters count once."))
     source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
     return PartExplanation(_("Token embeddings"), join_sentences(*text), (source,))
 
@@ -38,8 +38,7 @@ def positions(build: Build, where: str) -> PartExplanation:
         return PartExplanation(
             _("Position embeddings"),
             _(
-                "A fixed pattern of sines and cosines, another one for each place, is added, so that order is known; "
-                "it was not learned ({share}).",
+                "Fixed sines and cosines encode the position; nothing is learned ({share}).",
                 share=share,
             ),
             (paper(TRANSFORMER, section("3.5")),),
@@ -47,8 +46,7 @@ def positions(build: Build, where: str) -> PartExplanation:
     return PartExplanation(
         _("Position embeddings"),
         _(
-            "A learned vector for each place is added, so that order is known: {rows:,} rows, {share}. The original "
-            "Transformer added sines and cosines.",
+            "A learned vector for each of {rows:,} positions is added ({share}).",
             rows=part.tensors[0].shape[0] if part else 0,
             share=share,
         ),
@@ -60,15 +58,7 @@ def segments(build: Build, where: str) -> PartExplanation:
     """Explain the segment embeddings."""
     part = find(build, where, SEGMENTS)
     rows = part.tensors[0].shape[0] if part else 0
-    text = (
-        _("One learned vector is added to every token: this model has a single row and tells no texts apart.")
-        if rows == 1
-        else _(
-            "A learned vector is added that says which text a token is from: {rows} rows, so that a second text is "
-            "told from a first.",
-            rows=rows,
-        )
-    )
+    text = _("Learned vectors, one per segment ({rows}), are added.", rows=rows)
     return PartExplanation(_("Segment embeddings"), text, (paper("1810.04805"),))
 
 
@@ -77,8 +67,7 @@ def projection(build: Build, where: str) -> PartExplanation:
     part = find(build, where, PROJECTION)
     rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
     text = _(
-        "The tables have {columns:,} numbers a row; this matrix makes the layers' {rows:,} of them. A small table "
-        "saves parameters.",
+        "Maps {columns:,} embedding dimensions to the layers' {rows:,}, which saves parameters.",
         columns=columns,
         rows=rows,
     )

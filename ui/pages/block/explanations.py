@@ -27,7 +27,7 @@ from ui.pages.block.embedding_explanations import positions, projection, segment
 from ui.pages.block.names import amount
 from ui.pages.block.phrases import ACTIVATIONS, BY_POSITION, TRANSFORMER, count_of, paper, section, share_of
 from ui.pages.block.plan import activation, head_title, table_width
-from ui.show.text import join_sentences
+from ui.show.text import format_comma_list, join_sentences
 from viz.components.block.block import PartExplanation
 
 CROSSED = "cross-attention"
@@ -39,7 +39,7 @@ def explain_parts(build: Build, lengths: dict[str, int]) -> dict[str, PartExplan
     said |= {f"top {at}": _top(build, at) for at in range(len(build.tops))}
     said["sum"] = PartExplanation(
         _("Sum"),
-        _("The vectors are added: each token is {n:,} numbers that hold all of this at once.", n=table_width(build)),
+        _("The embeddings are added: {n:,} numbers for each token.", n=table_width(build)),
         (paper(TRANSFORMER, section("3.5")),),
     )
     steps = ((stack.part, at, step) for stack in build.stacks for at, step in enumerate(stack.flow.steps))
@@ -55,8 +55,8 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
         if name in embeddings:
             yield f"{side}.{name}", embeddings[name](build, where)
     before, after = (stack.before.norm, table_width(build)), (stack.after.norm, build.width)
-    yield f"{side}.norm before", _norm(build, stack, *before, _("It stands once, before the first layer."))
-    yield f"{side}.norm after", _norm(build, stack, *after, _("It stands once, after the last layer."))
+    yield f"{side}.norm before", _norm(build, stack, *before, _("Only once, before the first layer."))
+    yield f"{side}.norm after", _norm(build, stack, *after, _("Only once, after the last layer."))
     for at, step in enumerate(stack.flow.steps):
         if step.kind == "norm":
             yield f"{side}.{at}", _norm(build, stack, stack.norm, build.width, _place(stack, at))
@@ -75,15 +75,20 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
 def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> PartExplanation:
     weighed = any(part.name in (NORMS, OUTER_NORMS) for part in build.parts)
     rms = kind == "RMSNorm"
-    what = _("divided by their root mean square") if rms else _("shifted and scaled to mean 0 and variance 1")
     tensors = [one.name for part in build.parts if part.name in (NORMS, OUTER_NORMS) for one in part.tensors]
-    learned = _(", then multiplied by learned weights") if weighed else ""
-    learned += _(", and learned biases are added") if any(name.endswith("bias") for name in tensors) else ""
-    text = [_("Each token's {width:,} numbers are {what}{learned}.", width=width, what=what, learned=learned), place]
+    text = [
+        _("Divides each token's {width:,} numbers by their root mean square.", width=width)
+        if rms
+        else _("Shifts and scales each token's {width:,} numbers to mean 0 and variance 1.", width=width)
+    ]
+    if weighed:
+        biased = any(name.endswith("bias") for name in tensors)
+        text.append(_("Learned weights and biases follow.") if biased else _("Learned weights follow."))
+    text.append(place)
     if rms and "LayerNorm" in stack.norm_class:
         text.append(
             _(
-                "Its class is called {norm_class}, yet it does not take the mean away: it is an RMSNorm.",
+                "Despite its name {norm_class}, it is an RMSNorm.",
                 norm_class=stack.norm_class,
             )
         )
@@ -93,41 +98,35 @@ def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> Part
 def _place(stack: Stack, at: int) -> str:
     source = stack.flow.steps[at].sources[0]
     if source >= 0 and stack.flow.steps[source].kind not in ("add", "norm"):
-        return _("It stands on what a part made, before that is added.")
+        return _("After a part, before the addition.")
     if stack.flow.placement == "post":
-        return _("It stands after the addition (post-norm), as in the original Transformer.")
-    return _("It stands before the part (pre-norm): the sum that goes round the part is never normalised.")
+        return _("After the addition (post-norm), as in the original Transformer.")
+    return _("Before the part (pre-norm); the residual sum is not normalised.")
 
 
 def _addition(summed: int) -> PartExplanation:
     if summed > 2:
-        text = _(
-            "What entered the layer, the attention's result and the feed-forward part's are added at once: the two "
-            "parts work side by side on the same vectors."
-        )
+        text = _("Adds the layer's input and the outputs of attention and feed-forward, computed side by side.")
         return PartExplanation(_("Addition"), text, (paper("1512.03385"), paper("2204.02311")))
-    text = _("What went into the part is added to what came out of it, number by number: the residual connection.")
+    text = _("Adds the part's input to its output: the residual connection.")
     return PartExplanation(_("Addition"), text, (paper("1512.03385"), paper(TRANSFORMER, section("3.1"))))
 
 
 def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExplanation:
     sizes = stack.attention
-    seen = (
-        _("its own key and those before it")
-        if stack.causal
-        else _("the keys of all {tokens}", tokens=amount(tokens, "token"))
-    )
     text = [
-        _("Each token's query is compared with {seen}; the weights mix the values.", seen=seen),
+        _("Each query is compared with its own and earlier keys; the weights mix the values.")
+        if stack.causal
+        else _("Each query is compared with all keys; the weights mix the values."),
         _(
-            "There are {heads}, each with queries of {width} numbers: {n} × {tokens} × {tokens} weights for this text.",
+            "{heads} with queries of {width} numbers: {n} × {tokens} × {tokens} weights for this text.",
             heads=amount(sizes.heads, "head"),
             width=sizes.width,
             n=sizes.heads,
             tokens=tokens,
         ),
         _(
-            "W_Q, W_K, W_V and W_O of all {layers} layers: {share}.",
+            "In all {layers} layers: {share}.",
             layers=stack.layers,
             share=share_of(build, count_of(build, where, INTO, OUT, INNER, REST)),
         ),
@@ -141,12 +140,12 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
             text.append(_by_position(kind))
             papers.append(paper(BY_POSITION[kind]))
     if stack.inner_norms:
-        text.append(_("Queries and keys are normalised before they meet."))
+        text.append(_("Queries and keys are normalised first."))
         papers.append(paper("2010.04245"))
     if stack.window:
         text.append(
             _(
-                "{windowed} of {layers} layers look at a window of {window:,} tokens only.",
+                "{windowed} of {layers} layers attend within {window:,} tokens only.",
                 windowed=stack.windowed,
                 layers=stack.layers,
                 window=stack.window,
@@ -160,17 +159,16 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
 def _by_position(kind: str) -> str:
     """Explain how the attention uses positions of this kind."""
     if kind == "rotary":
-        return _("Queries and keys are turned by their position first.")
+        return _("Queries and keys are rotated by their position.")
     if kind == "relative":
-        return _("What depends on the distance of two tokens is added to their score.")
-    return _("Each token of distance takes a fixed amount off the score.")
+        return _("A term for the distance is added to each score.")
+    return _("Each token of distance lowers the score by a fixed amount.")
 
 
 def _explain_cross(build: Build, lengths: dict[str, int], where: str) -> PartExplanation:
     names = [crossing(name) for name in (INTO, OUT, INNER, REST)]
     text = _(
-        "Queries come from the decoder's {tokens}, keys and values from what the encoder made of the text's {read}: "
-        "here one text looks at the other, with {share}.",
+        "Queries come from the decoder's {tokens}, keys and values from the encoder's {read} ({share}).",
         tokens=amount(lengths["decoder"], "token"),
         read=lengths["encoder"],
         share=share_of(build, count_of(build, where, *names)),
@@ -182,12 +180,12 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
     name = activation(forward)
     text = [
         _(
-            "Each token by itself: {inputs:,} numbers become {hidden:,}, {through}, and become {inputs:,} again.",
+            "Each token alone: {inputs:,} → {hidden:,} ({name}) → {inputs:,}.",
             inputs=forward.inputs,
             hidden=forward.hidden,
-            through=_("go through {name}", name=name) if name else _("go through a function"),
+            name=name or "–",
         ),
-        _("Two matrices lead there, and their results are multiplied.") if forward.gated else "",
+        _("Two matrices lead there; their results are multiplied.") if forward.gated else "",
         _(
             "In all {layers} layers: {share}.",
             layers=stack.layers,
@@ -196,12 +194,12 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
     ]
     papers = [paper(TRANSFORMER, _("equation {number}", number=2))]
     if not forward.gated and forward.activation.name.startswith("GELU"):
-        text.append(_("Many drawings say ReLU here, which was the original Transformer's; this model computes GELU."))
+        text.append(_("The original Transformer used ReLU."))
     papers += [paper(number) for word, number in ACTIVATIONS.items() if word in name][-1:]
     if forward.experts > 1:
         text.append(
             _(
-                "There are {experts} such parts; a token passes through {used} of them.",
+                "Each token uses {used} of {experts} such parts.",
                 experts=forward.experts,
                 used=forward.experts_used,
             )
@@ -211,35 +209,26 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
 
 
 def _pooler(build: Build) -> PartExplanation:
-    text = [
-        _(
-            "One more matrix on top, for tasks about whole texts: {share}.",
-            share=share_of(build, count_of(build, "", POOLER)),
-        ),
-        _("Nothing below it depends on it, so no attention map does."),
-    ]
-    return PartExplanation(_("Pooler"), join_sentences(*text), (paper("1810.04805"),))
+    text = _(
+        "One more matrix for tasks on whole texts ({share}); no attention depends on it.",
+        share=share_of(build, count_of(build, "", POOLER)),
+    )
+    return PartExplanation(_("Pooler"), text, (paper("1810.04805"),))
 
 
 def _head(build: Build, where: str) -> PartExplanation:
     count = count_of(build, where, HEAD)
-    size = share_of(build, count) if count else _("the table of the token embeddings, used a second time as a matrix")
-    text = (
-        _("Scores each of {pieces:,} tokens as the one at each place: {size}.", pieces=build.vocabulary, size=size)
-        if build.kind == "encoder"
-        else _("Scores each of {pieces:,} tokens as the next one: {size}.", pieces=build.vocabulary, size=size)
-    )
+    size = share_of(build, count) if count else _("the token table again")
+    text = _("Scores {pieces:,} tokens at each position: {size}.", pieces=build.vocabulary, size=size)
     return PartExplanation(head_title(build.architecture), text, (paper(TRANSFORMER, section("3.4")),))
 
 
 def _top(build: Build, at: int) -> PartExplanation:
     top = build.tops[at]
-    size = _("{n:,} parameters of its own", n=top.count) if top.count else _("no parameters of its own")
-    shared = _(", besides the table of the token embeddings, used a second time as a matrix") if top.tied else ""
+    sizes = [share_of(build, top.count), *([_("the token table again")] if top.tied else [])]
     text = _(
-        "The checkpoint has this head ({class_name}) too: {size}{shared}. The attention does not depend on it.",
+        "The checkpoint also has {class_name}: {size}. Attention does not depend on it.",
         class_name=top.class_name,
-        size=size,
-        shared=shared,
+        size=format_comma_list(sizes),
     )
     return PartExplanation(head_title(top.class_name), text, (paper("1608.05859"),) if top.tied else ())

@@ -6,8 +6,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.anatomy import Build
-from ui.pages.block.names import SIDES, TITLES
-from ui.run.notices import show_notice
+from ui.pages.block.names import TITLES
 from viz.components.block import block
 from viz.components.block.block import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
 
@@ -15,39 +14,15 @@ SIZE = 5  # tokens in the picture of a mask
 ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
 BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
 NAMES = {**TITLES, "encoder-decoder": gettext_lazy("Encoder and decoder")}
-PLAIN = {**SIDES, "encoder-decoder": gettext_lazy("encoder-decoder")}
-IS = {
-    "encoder": gettext_lazy("an encoder"),
-    "decoder": gettext_lazy("a decoder"),
-    "encoder-decoder": gettext_lazy("an encoder–decoder"),
-}
 DIFFERS = {
-    "encoder": gettext_lazy(
-        "Every token sees every other, before and after it: good for understanding a text that is there."
-    ),
-    "decoder": gettext_lazy(
-        "A token sees itself and those before it, so that each next token can be predicted and written."
-    ),
-    "encoder-decoder": (
-        gettext_lazy(
-            "The encoder sees its whole text; the decoder sees what it has written so far, and through cross-attention "
-            "everything that the encoder made."
-        )
-    ),
+    "encoder": gettext_lazy("Each token attends to all tokens: for understanding a text."),
+    "decoder": gettext_lazy("Each token attends to itself and earlier tokens: for predicting the next token."),
+    "encoder-decoder": (gettext_lazy("The decoder also attends to the encoder's output, by cross-attention.")),
 }
 
 
 def kinds(build: Build) -> None:
-    """Draw the three schematics, with a note on the model's own kind."""
-    show_notice(
-        _(
-            "{architecture} is {kind}; the other two differ in which tokens a token may see, and in whether one text "
-            "looks at another.",
-            architecture=build.architecture,
-            kind=IS[build.kind],
-        ),
-        "status",
-    )
+    """Draw the three schematics, and mark the model's own kind."""
     row = st.container(horizontal=True)  # wraps on narrow screens
     for place, kind in (
         (row.container(width=WIDTH), "encoder"),
@@ -56,13 +31,13 @@ def kinds(build: Build) -> None:
     ):
         with place:
             st.markdown(f"**{translate(NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
-            block.mount(block.payload(schematic(kind), _("Schematic: {kind}", kind=PLAIN[kind]), kind), f"kind_{kind}")
+            block.mount(block.payload(schematic(kind), _("Schematic: {kind}", kind=NAMES[kind]), kind), f"kind_{kind}")
             st.caption(translate(DIFFERS[kind]))
     st.caption(
         _(
-            "Squares: rows are tokens that look, columns tokens that are looked at, filled where a weight may be more "
-            "than zero ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and "
-            "norms are left out here."
+            "Rows attend to columns; filled: a weight may be nonzero "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and "
+            "norms are omitted."
         )
     )
 

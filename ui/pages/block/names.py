@@ -6,20 +6,15 @@ from collections.abc import Callable
 
 from i18n import gettext_lazy, ngettext
 from inference.tasks.anatomy import (
-    FORWARD,
-    HEAD,
     INNER,
     INTO,
-    NORMS,
-    OTHER,
+    ORDER,
     OUT,
     OUTER_NORMS,
-    POOLER,
     POSITIONS,
     PROJECTION,
     RELATIVE,
     REST,
-    SCALES,
     SEGMENTS,
     TOKENS,
     crossing,
@@ -28,28 +23,7 @@ from inference.tasks.anatomy import (
 SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
 TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
 BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
-PARTS: dict[str, str] = {
-    TOKENS: gettext_lazy("token embeddings"),
-    POSITIONS: gettext_lazy("position embeddings"),
-    SEGMENTS: gettext_lazy("segment embeddings"),
-    PROJECTION: gettext_lazy("projection of the embeddings"),
-    RELATIVE: gettext_lazy("relative positions"),
-    INTO: gettext_lazy("attention: queries, keys, values"),
-    OUT: gettext_lazy("attention: output"),
-    INNER: gettext_lazy("attention: norms of queries and keys"),
-    REST: gettext_lazy("attention: other"),
-    crossing(INTO): gettext_lazy("cross-attention: queries, keys, values"),
-    crossing(OUT): gettext_lazy("cross-attention: output"),
-    crossing(INNER): gettext_lazy("cross-attention: norms of queries and keys"),
-    crossing(REST): gettext_lazy("cross-attention: other"),
-    FORWARD: gettext_lazy("feed-forward"),
-    NORMS: gettext_lazy("norms"),
-    SCALES: gettext_lazy("scales"),
-    OUTER_NORMS: gettext_lazy("norms outside of the layers"),
-    POOLER: gettext_lazy("pooler"),
-    HEAD: gettext_lazy("head"),
-    OTHER: gettext_lazy("other"),
-}
+PARTS: dict[str, str] = {name: name for name in ORDER}  # translated messages by their English text
 SHORT: dict[str, str] = {  # short names for the labels of bars
     TOKENS: gettext_lazy("tokens"),
     POSITIONS: gettext_lazy("positions"),
@@ -65,12 +39,12 @@ SHORT: dict[str, str] = {  # short names for the labels of bars
     OUTER_NORMS: gettext_lazy("outer norms"),
 }
 PLACEMENTS = {
-    "post": gettext_lazy("adds each part's result and then normalises (post-norm)"),
-    "pre": gettext_lazy("normalises before each part (pre-norm)"),
-    "both": gettext_lazy("normalises before each part and what it gives"),
-    "branch": gettext_lazy("normalises what each part gives before adding it"),
-    "mixed": gettext_lazy("normalises in several places"),
-    "none": gettext_lazy("does not normalise"),
+    "post": gettext_lazy("post-norm"),
+    "pre": gettext_lazy("pre-norm"),
+    "both": gettext_lazy("norms before and after each part"),
+    "branch": gettext_lazy("norms before each addition"),
+    "mixed": gettext_lazy("norms in several places"),
+    "none": gettext_lazy("no norms"),
 }
 COUNTED: dict[str, Callable[[int], str]] = {
     "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),

@@ -9,10 +9,10 @@ from i18n import gettext_lazy
 from viz.options import option
 
 FOLDS = {
-    "parameters": gettext_lazy("Where are the parameters?"),
-    "kinds": gettext_lazy("Encoder, decoder, or both?"),
-    "activation": gettext_lazy("Which activation?"),
-    "cost": gettext_lazy("What does n² cost?"),
+    "parameters": gettext_lazy("Parameters by part"),
+    "kinds": gettext_lazy("Encoder or decoder"),
+    "activation": gettext_lazy("Activation function"),
+    "cost": gettext_lazy("Cost of n²"),
 }
 
 

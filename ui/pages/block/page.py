@@ -26,14 +26,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A Transformer repeats one layer N times: **attention** mixes the tokens, the **feed-forward** part "
-                "works on each token alone, and what goes in is added to what comes out "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n"
-                "- Norms stand after the addition (post-norm, the original) or before each part (pre-norm, "
-                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing shows what this model does, found "
-                "by following the numbers of a small pass.\n"
-                "- Attention compares every pair of tokens, n² of them; everything else grows with n. Which costs more "
-                "depends on n and on the model's width."
+                "- Each of N layers has **attention**, which mixes tokens, and a **feed-forward** part for "
+                "each token alone; inputs are added to outputs "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.1).\n- Norms follow the "
+                "addition (post-norm) or precede each part (pre-norm, "
+                "[arXiv:2002.04745](https://arxiv.org/abs/2002.04745)). The drawing was traced in a small "
+                "pass.\n- Attention compares n² pairs of tokens; everything else grows with n."
             )
         )
 
@@ -44,7 +42,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     try:
         if (lacking := attention_everywhere(trace.layers, trace.attending())) is not None:
             raise UserError(lacking, way_out="embedded")
-        with st.spinner(_("Looking at the model's parts")):
+        with st.spinner(_("Inspecting the model")):
             build = get_backend().inspect(Anatomy(model=model, revision=revision))
     except UserError as refusal:
         show_error(refusal)

@@ -31,9 +31,9 @@ HEADS = {
     "ForCausalLM": gettext_lazy("Next-word head"),
     "LMHeadModel": gettext_lazy("Next-word head"),
     "ForConditionalGeneration": gettext_lazy("Next-word head"),
-    "ForSequenceClassification": gettext_lazy("Head for whole texts"),
-    "ForTokenClassification": gettext_lazy("Head for single tokens"),
-    "ForQuestionAnswering": gettext_lazy("Head for answers"),
+    "ForSequenceClassification": gettext_lazy("Text classifier"),
+    "ForTokenClassification": gettext_lazy("Token classifier"),
+    "ForQuestionAnswering": gettext_lazy("Question-answering head"),
 }
 
 
@@ -132,7 +132,7 @@ def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Laye
     for at, step in enumerate(stack.flow.steps):
         name = f"{stack.part}.{at}"
         if step.kind == "add":
-            box = PartBox(name, "add", _("Add"))
+            box = PartBox(name, "add", _("Addition"))
         elif step.kind == "norm":
             box = PartBox(name, "norm", stack.norm or _("Norm"))
         elif step.kind == "attention":
@@ -151,13 +151,9 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     sizes = stack.attention
     yield _("{heads}, d_k = {width}", heads=amount(sizes.heads, "head"), width=sizes.width)
     if sizes.kv_heads < sizes.heads:
-        yield _("{heads} of keys and values", heads=amount(sizes.kv_heads, "head"))
+        yield f"h_kv = {sizes.kv_heads}"
     yield _("{heads} × {rows} × {columns} weights", heads=sizes.heads, rows=tokens, columns=tokens)
-    kinds: Sequence[tuple[str, str]] = (
-        ("rotary", _("q and k turned by position")),
-        ("relative", _("+ relative positions")),
-        ("alibi", _("less for each token of distance")),
-    )
+    kinds: Sequence[tuple[str, str]] = (("rotary", "RoPE"), ("relative", _("relative positions")), ("alibi", "ALiBi"))
     yield from (note for kind, note in kinds if kind in build.positions)
 
 

@@ -15,9 +15,9 @@ from ui.pages.by_hand.steps import MatrixStep, no_formula, product
 from viz.components.matrices.matrices import MatrixSpec
 
 PROJECTED = {
-    "q": ("Q = X·W_Q", "w_q", gettext_lazy("what each token asks for")),
-    "k": ("K = X·W_K", "w_k", gettext_lazy("what each token is found by")),
-    "v": ("V = X·W_V", "w_v", gettext_lazy("what each token hands on")),
+    "q": ("Q = X·W_Q", "w_q", gettext_lazy("queries")),
+    "k": ("K = X·W_K", "w_k", gettext_lazy("keys")),
+    "v": ("V = X·W_V", "w_v", gettext_lazy("values")),
 }
 
 
@@ -47,12 +47,10 @@ def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
 
     return [
         x,
-        MatrixStep(
-            "p", MatrixSpec("P", waves, note=_("sines and cosines of the place, counted from 0"), **common), wave
-        ),
+        MatrixStep("p", MatrixSpec("P", waves, note=_("sines and cosines of the position"), **common), wave),
         MatrixStep(
             "xp",
-            MatrixSpec("X + P", found.x, note=_("what attention reads as X"), **common),
+            MatrixSpec("X + P", found.x, note=_("input of attention"), **common),
             lambda row, column: format_sum([example.x[row, column], waves[row, column]]),
         ),
     ]
@@ -95,7 +93,7 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
     steps = [
         MatrixStep(
             "dot",
-            MatrixSpec("Q·Kᵀ", dots, note=who + _("dot product of each query with each key"), **common),
+            MatrixSpec("Q·Kᵀ", dots, note=who + _("dot products"), **common),
             product(worked.queries[:, own], worked.keys[:, own].T),
         )
     ]
@@ -105,7 +103,7 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
         how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
         steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=note, **common), how))
     if bool(np.isinf(masked).any()):
-        note = who + _("−∞ where a token may not look")
+        note = who + _("−∞: masked")
         how = lambda row, column: _("a later token") if column > row else _("an earlier token or itself")  # noqa: E731
         steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=note, **common), how))
     return [
@@ -128,11 +126,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     """
     shift, powers, sums, shares = made
     moved = bool(shift.any())
-    less = (
-        _("less the row's largest {letter}, so that none is too large to write", letter=letter)
-        if moved
-        else _("always above zero")
-    )
+    less = _("minus the row's largest {letter}, against overflow", letter=letter) if moved else _("always above zero")
 
     def power(row: int, column: int) -> str:
         taken = f" − {figure(shift[row])}" if moved else ""
@@ -148,7 +142,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
                 _("sum of each row"),
                 sums[:, None],
                 columns=(_("sum"),),
-                note=who + _("what is shared out"),
+                note=who + _("sum"),
                 **rows,
             ),
             lambda row, _column: format_sum(powers[row]),
@@ -169,16 +163,14 @@ def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[Mat
         worked.mixed[head],
         tokens,
         number_columns(worked.channels),
-        _("{tokens} tokens × {columns}: values mixed by the weights", tokens=many, columns=worked.channels),
+        _("{tokens} tokens × {columns}: weighted values", tokens=many, columns=worked.channels),
         marked_rows=(row,),
     )
     steps = [MatrixStep("mix", single, product(worked.weights[head], worked.values[:, _head_channels(worked, head)]))]
     if worked.heads == 1:
         return steps
     labels = tuple(f"{h + 1}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
-    note = _(
-        "{tokens} tokens × {columns}: {heads} heads side by side", tokens=many, columns=len(labels), heads=worked.heads
-    )
+    note = _("{tokens} tokens × {columns}: {heads} heads", tokens=many, columns=len(labels), heads=worked.heads)
 
     def beside(at: int, column: int) -> str:
         return dot(worked.weights[column // worked.channels][at], worked.values[:, column])
@@ -201,11 +193,9 @@ def worked_line(example: Example, worked: ToyAttention, head: int, pair: tuple[i
     if scaled:
         made += f", / √{worked.channels} = {figure(worked.scaled[head, row, column])}"
     if worked.masked[head, row, column] == -math.inf:
-        return _("“{token}” looks at “{other}”: {sum}, masked: −∞, softmax over the row → 0.", sum=made, **looks)
+        return _("“{token}” to “{other}”: {sum}, masked: −∞, softmax → 0.", sum=made, **looks)
     weight = worked.weights[head, row, column]
-    return _(
-        "“{token}” looks at “{other}”: {sum}, softmax over the row → {weight:.2f}.", sum=made, weight=weight, **looks
-    )
+    return _("“{token}” to “{other}”: {sum}, softmax → {weight:.2f}.", sum=made, weight=weight, **looks)
 
 
 def _head_channels(worked: ToyAttention, head: int) -> slice:

@@ -38,55 +38,49 @@ PRESET, HEADS, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_shown"
 SWITCHES = {
     "causal": (
         gettext_lazy("Causal mask"),
-        gettext_lazy("On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder"),
+        gettext_lazy("Hides later tokens, as in a decoder"),
     ),
     "scaled": (
         gettext_lazy("Over √d_k"),
-        gettext_lazy("Off: the dot products are taken as they are, as if d_k were 1"),
+        gettext_lazy("Off: dot products are not divided"),
     ),
     "positions": (
         gettext_lazy("Positions"),
-        gettext_lazy("On: sines and cosines of each token's place are added to X"),
+        gettext_lazy("Adds sines and cosines to X"),
     ),
     "onward": (
         gettext_lazy("Rest of the layer"),
-        gettext_lazy("Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
+        gettext_lazy("Residual sums, LayerNorm and feed-forward"),
     ),
 }
 SIZES = {
-    "by_hand_tokens": (gettext_lazy("Tokens"), TOKENS, gettext_lazy("Rows of X. A new token is a row of zeros.")),
+    "by_hand_tokens": (gettext_lazy("Tokens"), TOKENS, gettext_lazy("Rows of X; new ones are zero")),
     "by_hand_columns": (
         gettext_lazy("Columns of X"),
         WIDTH,
-        gettext_lazy("Length of each input vector, and rows of W_Q, W_K and W_V."),
+        gettext_lazy("Dimension of each input vector"),
     ),
     "by_hand_width": (
         gettext_lazy("Columns of W (h · d_k)"),
         WIDTH,
-        gettext_lazy("Columns of W_Q, W_K and W_V, which the heads share."),
+        gettext_lazy("Columns of W_Q, W_K and W_V, split among the heads"),
     ),
     "by_hand_hidden": (
         gettext_lazy("Columns of W_1 (d_ff)"),
         WIDTH,
-        gettext_lazy("Numbers inside the feed-forward part."),
+        gettext_lazy("Width of the feed-forward part"),
     ),
     "by_hand_words": (
         gettext_lazy("Words"),
         TOKENS,
-        gettext_lazy("Rows of E: the vocabulary from which the next word comes."),
+        gettext_lazy("Rows of E, the vocabulary"),
     ),
 }
 NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # column header for the row names of X and E
 FIRST = ("x", "w_q", "w_k", "w_v")  # matrices outside the expander
-WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing.")
-CSV = gettext_lazy(
-    "One CSV file with all the matrices, a line per row: the matrix's name, the row's name, the numbers. "
-    "Q, K, V and all that follows stand below the inputs."
-)
-OPEN = gettext_lazy(
-    "A CSV file like the one that is saved here. Each line: X, W_Q, W_K, W_V, W_O, W_1, W_2 or E, then the row's name, "
-    "then its numbers. What follows W_V may be left out."
-)
+WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3; invalid entries change nothing.")
+CSV = gettext_lazy("All matrices, a line per row: matrix, row, numbers")
+OPEN = gettext_lazy("A file like the saved one; what follows W_V is optional")
 
 
 def get_example() -> tuple[ByHandOptions, Example, list[str]]:
@@ -111,7 +105,6 @@ def pick(options: ByHandOptions, example: Example) -> None:
             key=PRESET,
             format_func=lambda name: translate(PRESET_TITLES[name]),
             on_change=lambda: begin_with(state[PRESET]),
-            help=_("Numbers to begin with; each of them can be changed"),
             width=300,
         )
         st.selectbox(
@@ -119,7 +112,7 @@ def pick(options: ByHandOptions, example: Example) -> None:
             divisors(example.width),
             key=HEADS,
             on_change=lambda: set_example_params(heads=state[HEADS], shown=0),
-            help=_("Heads share the columns of W_Q, W_K and W_V: h heads of d_k columns each"),
+            help=_("Each head has d_k columns of W_Q, W_K and W_V"),
             width=110,
         )
         for field, (label, help_text) in SWITCHES.items():
@@ -130,7 +123,6 @@ def pick(options: ByHandOptions, example: Example) -> None:
             _("Start over"),
             on_click=begin_with,
             args=(options.preset,),
-            help=_("The example's own numbers again"),
             disabled=not options.numbers and options.heads == preset_of(options.preset)["heads"],
         )
 
@@ -156,7 +148,6 @@ def pick_head(options: ByHandOptions) -> None:
         format_func=lambda head: str(head + 1),
         horizontal=True,
         on_change=lambda: set_example_params(shown=st.session_state[SHOWN]),
-        help=_("Each head compares its own columns of Q and K and has weights of its own"),
     )
 
 
@@ -176,7 +167,7 @@ def tables(options: ByHandOptions, example: Example) -> None:
     for name in FIRST:
         _table(name)
     st.caption(translate(WRITING))
-    with st.expander(_("W_O, feed-forward and vocabulary")):
+    with st.expander(_("Further matrices")):
         for name in MATRICES[len(FIRST) :]:
             _table(name)
 

@@ -17,12 +17,10 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
     row, column = strongest_link(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
     told = _(
-        "“{token}” gives {target} {weight:.2f} of its attention, {rank}; spread evenly, each of the {seen} tokens that "
-        "it sees would have {even:.2f}.",
+        "“{token}” gives {target} {weight:.2f} of its attention, the largest weight (uniform over {seen}: {even:.2f}).",
         token=tokens[row],
         target=_("itself") if row == column else f"“{tokens[column]}”",
         weight=worked.weights[head, row, column],
-        rank=_("the largest weight of a token that has a choice") if causal else _("the largest weight"),
         seen=seen,
         even=1 / seen,
     )
@@ -43,14 +41,13 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
         )
 
     said = _(
-        "A well-known tutorial prints the weights {given}; the softmax of its scores is {true}, up to {apart:.2f} "
-        "apart.",
+        "A tutorial prints the weights {given}; the softmax of its scores is {true}, up to {apart:.2f} apart.",
         given=rows(given),
         true=rows(true),
         apart=np.abs(given - true).max(),
     )
     turned = [not np.array_equal(row.argsort(), order.argsort()) for row, order in zip(given, scores, strict=True)]
-    never = _("A softmax keeps the order of the scores, whatever the scale; the printed weights do not.")
+    never = _("A softmax keeps the order of the scores; the printed weights do not.")
     return join_sentences(said, never if all(turned) else "")
 
 
@@ -60,7 +57,7 @@ def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
     if not said:
         at = int(best[-1])
         return _(
-            "After “{token}” the likeliest next word is “{word}” ({chance:.2f}, of {words} words).",
+            "After “{token}” the model predicts “{word}” ({chance:.2f}, of {words} words).",
             token=example.tokens[-1],
             word=example.words[at],
             chance=found.chances[-1, at],
@@ -73,16 +70,9 @@ def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
         ]
     )
     same = [example.words[at] for at in best] == list(said)
-    why = (
-        _(
-            "It is the residual sum that does it, which carries each token's own column past attention: switch the "
-            "rest of the layer off, and see."
-        )
-        if same and found.layer is not None
-        else ""
-    )
+    why = _("The residual sum does it: switch off “Rest of the layer”.") if same and found.layer is not None else ""
     return join_sentences(
-        _("A well-known tutorial reads “{said}” off this example.", said=" ".join(said)),
+        _("A tutorial reads “{said}” off this example.", said=" ".join(said)),
         _("So it is here: {words}.", words=true) if same else _("It is not so here: {words}.", words=true),
         why,
     )

@@ -21,7 +21,7 @@ def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
     common = _column_labels(example, found.joined)
     name = "A·V·W_O" if found.worked.heads == 1 else "Concat(heads)·W_O"
     note = _(
-        "{tokens} tokens × {columns}: as many columns as X has",
+        "{tokens} tokens × {columns}",
         tokens=len(example.tokens),
         columns=found.joined.shape[1],
     )
@@ -39,7 +39,7 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
     if layer is None:
         return []
     common, inside = _column_labels(example, layer.added), _column_labels(example, layer.hidden)
-    normed = _("each row less its mean, over its standard deviation")
+    normed = _("each row normalised")
     return [
         MatrixStep(
             "add",
@@ -51,17 +51,17 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
         ),
         MatrixStep(
             "inner",
-            MatrixSpec("N·W_1", layer.hidden, note=_("each token alone, into the feed-forward part"), **inside),
+            MatrixSpec("N·W_1", layer.hidden, note=_("feed-forward, each token alone"), **inside),
             product(layer.normed, example.w_1),
         ),
         MatrixStep(
             "relu",
-            MatrixSpec("ReLU", layer.active, note=_("what is below zero becomes zero"), **inside),
+            MatrixSpec("ReLU", layer.active, note=_("negative numbers become zero"), **inside),
             lambda row, column: f"max(0, {figure(layer.hidden[row, column])})",
         ),
         MatrixStep(
             "outer",
-            MatrixSpec("ReLU·W_2", layer.forward, note=_("as many columns as X again"), **common),
+            MatrixSpec("ReLU·W_2", layer.forward, note=_("back to X's columns"), **common),
             product(layer.active, example.w_2),
         ),
         MatrixStep(
@@ -79,7 +79,7 @@ def next_word_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
     """Return the steps from the final vectors to the probabilities of the words."""
     name = "Y·Eᵀ" if found.layer is not None else "O·Eᵀ"
     common: dict[str, Any] = {"rows": example.tokens, "columns": example.words}
-    note = _("{words} words: a logit each, the dot product with its vector in E", words=len(example.words))
+    note = _("{words} logits: dot products with E", words=len(example.words))
     logits = MatrixStep("logit", MatrixSpec(name, found.logits, note=note, **common), product(found.last, example.e.T))
     made = (found.shift, found.powers, found.sums, found.chances)
     return [logits, *softmax_steps("z", found.logits, made, "", common, _("next word"))]

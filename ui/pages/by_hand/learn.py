@@ -39,8 +39,8 @@ def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
     over = dots / np.sqrt(worked.channels)
     return {
         _("scores over √{channels}", channels=worked.channels): over,
-        _("scores as they are"): dots,
-        _("scores as they are, times {larger:.0f}", larger=LARGER): LARGER * dots,
+        _("unscaled"): dots,
+        _("unscaled, times {larger:.0f}", larger=LARGER): LARGER * dots,
     }
 
 
@@ -67,7 +67,7 @@ def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) ->
         [_("{slope:.3f} with {scores}", slope=slope, scores=title) for title, slope in steep.items()]
     )
     return _(
-        "How much the weights of “{token}” move when its scores do, the sum of a·(1 − a): {each}.",
+        "Sensitivity of the weights of “{token}”, the sum of a·(1 − a): {each}.",
         token=example.tokens[row],
         each=each,
     )
@@ -79,8 +79,8 @@ def draw_curve(worked: ToyAttention) -> None:
     here = widths.index(worked.channels)
     show_notice(
         _(
-            "For random rows it is {over:.2f} over √d_k and {plain:.2f} without at d_k = {width}; at "
-            "d_k = {widest:,} it is {over_there:.2f} and {plain_there:.2f}.",
+            "For random rows: {over:.2f} with √d_k and {plain:.2f} without at d_k = {width}; "
+            "{over_there:.2f} and {plain_there:.2f} at d_k = {widest:,}.",
             over=over[here],
             plain=plain[here],
             width=widths[here],
@@ -93,10 +93,9 @@ def draw_curve(worked: ToyAttention) -> None:
     draw_chart(softmax_slope(widths, over, plain, theme(), widths[here]), "by_hand_slope")
     st.caption(
         _(
-            "Mean over 200 random rows of {keys} keys, queries and keys from the standard normal distribution (seed "
-            "0): then q·k has variance d_k. Where the line is near zero one weight is nearly one, and whatever is "
-            "multiplied with such a gradient in training is lost "
-            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1, footnote 4).",
+            "Mean over 200 random rows of {keys} keys (standard normal, seed 0), so q·k has variance d_k. "
+            "Near zero the gradient vanishes ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section "
+            "3.2.1, footnote 4).",
             keys=DRAWN,
         )
     )

@@ -13,8 +13,8 @@ from viz.options import option
 PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
 TITLES = {
     "sentence": gettext_lazy("Four words, two heads"),
-    "tutorial": gettext_lazy("Four words, one-hot (a tutorial's)"),
-    "lookup": gettext_lazy("Three words, each fetches the next"),
+    "tutorial": gettext_lazy("Four one-hot words (tutorial)"),
+    "lookup": gettext_lazy("Three words, lookup"),
 }
 UNNAMED = "tutorial"  # preset of links with other parameters but no preset, the default of earlier versions
 

@@ -102,9 +102,8 @@ def marks() -> str:
     """Return the caption that explains the marks in the matrices."""
     less, more = map(translate, sides(theme()))
     return _(
-        "Each cell is one number: {less} below zero, {more} above, weights from pale (0) to strong (1), on the scale "
-        "under each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written "
-        "under the matrices. Framed: the pair that is worked out, or the cell that was clicked.",
+        "{less}: negative, {more}: positive; weights from pale (0) to strong (1). Click a cell, or press "
+        "Enter on it, for its calculation.",
         less=less,
         more=more,
     )
@@ -115,16 +114,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each token asks with its **query**, is found by its **key** and hands on its **value**: rows of Q, "
-                "K and V. A weight is the softmax of query · key over √d_k, the result the values mixed by the "
-                "weights ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** sets "
-                "the scores of later tokens to −∞, and so their weights to 0.\n"
-                "- Several **heads** share the columns: each compares its own d_k columns and has weights of its own; "
-                "**W_O** mixes what they hand on (section 3.2.2). What came in is added, normed, and passed through "
-                "two matrices with ReLU between them, token by token (sections 3.1 and 3.3).\n"
-                "- The last vectors meet a vector for each **word**: the softmax of these dot products says which "
-                "comes next (section 3.4). Left out: biases, dropout and LayerNorm's learned factors. Without "
-                "positions and without the mask the order of the tokens changes nothing but the order of the rows."
+                "- Each token has a **query**, a **key** and a **value**: rows of Q, K and V. A weight is "
+                "the softmax of query · key over √d_k; the result mixes the values "
+                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), equation 1). The **causal mask** "
+                "sets the weights of later tokens to 0.\n- Each **head** uses its own d_k columns; **W_O** "
+                "mixes the heads (section 3.2.2). Residual sum, LayerNorm and feed-forward follow (sections "
+                "3.1 and 3.3).\n- Dot products with a vector for each **word** give the next word (section "
+                "3.4). Omitted: biases, dropout and learned factors."
             )
         )
 

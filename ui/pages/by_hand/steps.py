@@ -57,7 +57,7 @@ def sum_of(step: MatrixStep, row: int, column: int) -> str:
         place = _("{matrix}, “{row}”", **names)
     how = step.how(row, column)
     if not how:
-        return _("{place}: {value}, as it was typed.", place=place, value=value)
+        return _("{place}: {value}, as typed.", place=place, value=value)
     return _("{place}: {sum} = {value}.", place=place, sum=how, value=value)
 
 

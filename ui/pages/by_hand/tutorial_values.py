@@ -29,8 +29,8 @@ def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
     apart = np.abs(worked.weights[:, : len(printed)] - printed).max(axis=(1, 2))
     head = int(apart.argmin())
     return _(
-        "Of the {heads} heads with d_k = {width}, head {head} comes nearest to the weights that "
-        "a well-known tutorial prints: up to {apart:.2f} apart.",
+        "Of {heads} heads with d_k = {width}, head {head} is closest to the tutorial's weights: up to "
+        "{apart:.2f} apart.",
         heads=worked.heads,
         width=worked.channels,
         head=head + 1,
@@ -50,7 +50,7 @@ def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) ->
         "palette": "sequential",
         "limit": 0.5,
     }
-    first = MatrixSpec(_("Printed"), printed, note=_("what the tutorial prints"), **common)
+    first = MatrixSpec(_("Printed"), printed, note=_("from the tutorial"), **common)
     if worked.heads > 1:
         note = _("its own weights, d_k = {width}", width=worked.channels)
         return [
@@ -70,5 +70,5 @@ def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) ->
             note=_("softmax of Q·Kᵀ / √{width}", width=worked.channels),
             **common,
         ),
-        MatrixSpec(_("True, d_k = {width}", width=1), softmax(dots)[-1], note=_("softmax of Q·Kᵀ as it is"), **common),
+        MatrixSpec(_("True, d_k = {width}", width=1), softmax(dots)[-1], note=_("softmax of Q·Kᵀ"), **common),
     ]

@@ -24,14 +24,13 @@ class PositionsOptions:
     show: str = option(
         "test",
         label=gettext_lazy("View"),
-        help=gettext_lazy("Four ways to see how a model tells word order"),
         choices=SHOWS,
     )
     # The kind of permutation.
     mix: str = option(
         "shuffle",
-        label=gettext_lazy("What happens to the words"),
-        help=gettext_lazy("The pieces of a word move together; special tokens stay where they are"),
+        label=gettext_lazy("Word order"),
+        help=gettext_lazy("Tokens of a word move together; special tokens stay"),
         choices={"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")},
     )
     seed: int = 1  # The seed of the shuffle.
@@ -39,19 +38,14 @@ class PositionsOptions:
     first: int | None = option(
         None,
         label=gettext_lazy("This word"),
-        help=gettext_lazy("It changes places with the other one"),
         of_text=drop_place,
     )
-    second: int | None = option(
-        None, label=gettext_lazy("and that one"), help=gettext_lazy("A word of the same text"), of_text=drop_place
-    )
+    second: int | None = option(None, label=gettext_lazy("and that one"), of_text=drop_place)
     length: int = 64  # The number of positions.
     # The dimension of the sinusoidal vectors.
-    size: int | None = option(
-        None, label=gettext_lazy("Dimensions d"), help=gettext_lazy("Numbers in a sinusoidal vector, an even count")
-    )
+    size: int | None = option(None, label=gettext_lazy("Dimensions d"), help=gettext_lazy("An even number"))
     # The shift k of the matrix M_k.
-    shift: int = option(5, label=gettext_lazy("Shift k"), help=gettext_lazy("How many positions further on"))
+    shift: int = option(5, label=gettext_lazy("Shift k"))
     curves: str = ""  # The dimensions drawn as curves, such as "0-1-20".
 
 

@@ -14,7 +14,7 @@ from attention.trace import Trace
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
-from inference.tasks.positions import ROUNDING, OrderPass, OrderRequest, OrderTest
+from inference.tasks.positions import OrderPass, OrderRequest, OrderTest
 from ui.input.controls import bound_widget
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps
@@ -34,7 +34,7 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
     """Draw the controls, run the order test and draw its results."""
     if choice.opened:
         show_notice(
-            _("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice."),
+            _("Opened results cannot be run again. Type a text to run the test."),
             role="status",
         )
         return
@@ -52,7 +52,7 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
         order=order,
     )
     try:
-        with st.spinner(_("Reading both orders, with positions and without")):
+        with st.spinner(_("Running both orders")):
             test = get_backend().inspect(question)
     except UserError as refusal:
         show_error(refusal)
@@ -61,7 +61,7 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
     _strips(trace.source, order)
     show_notice(what_came_of_it(trace.model.name, test), role="status")
     maps(choice, trace, test, layer, head)
-    show_notice(join_sentences(gettext_lazy("How positions were taken away:"), *test.done), role="status")
+    show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
     all_heads(test, (layer, head))
 
 
@@ -79,7 +79,7 @@ def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]
                 on_click=set_params,
                 args=(PositionsOptions,),
                 kwargs={"seed": options.seed + 1},
-                help=_("A link keeps the shuffle that is shown"),
+                help=_("The link stores the seed"),
                 icon=":material/shuffle:",
             )
             return shuffle_tokens(row, options.seed)
@@ -107,7 +107,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
     """Draw both orders as token strips, with the original position below each token."""
     for key, title, tokens in (
         ("order_text", _("The text"), range(len(row))),
-        ("order_mixed", _("The same tokens in another order"), order),
+        ("order_mixed", _("New order"), order),
     ):
         chips = [
             token_strip.TokenChip(
@@ -128,25 +128,25 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
     layers, heads = test.having.differences.shape
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
-    template = (
-        gettext_lazy("With positions it is another map: a weight differs by up to {most} (head {layer}-{head}).")
-        if having > ROUNDING
-        else gettext_lazy("With positions a weight differs by up to {most} (head {layer}-{head}).")
+    with_positions = _(
+        "With positions a weight differs by up to {most} (head {layer}-{head}).",
+        most=format_small(having),
+        layer=layer,
+        head=head,
     )
-    with_positions = _(template, most=format_small(having), layer=layer, head=head)
     if not test.masks:
         without = _(
-            "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
-            "over {layers} layers of {heads} heads no weight differs by more than {most}, which is rounding.",
+            "Without positions the new map is the permuted original: over {layers} layers of {heads} heads, "
+            "weights differ by at most {most} (rounding).",
             layers=layers,
             heads=heads,
             most=format_small(lacking),
         )
         return translate(join_sentences(without, with_positions))
-    rules = {"causal": _("lets a token look back only"), "window": _("lets a token look at its neighbourhood only")}
+    rules = {"causal": _("causal"), "window": _("local")}
     knows = _(
-        "{model} knows order even without positions, because its mask {rule}: over {layers} layers of {heads} heads a "
-        "weight still differs by up to {most} from the text's own map moved along.",
+        "{model} keeps order without positions, by its {rule} mask: over {layers} layers of {heads} heads a "
+        "weight still differs by up to {most}.",
         model=model,
         rule=_(" and ").join(rules[mask] for mask in test.masks),
         layers=layers,
@@ -156,7 +156,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
     if test.unmasked is None:
         return translate(join_sentences(knows, with_positions))
     before = _(
-        "The mask is what is left: before it, the first layer's scores are the text's moved along, to within {most}.",
+        "Before the mask, the first layer's scores equal the permuted ones to within {most}.",
         most=format_small(test.unmasked),
     )
     return translate(join_sentences(knows, before, with_positions))
@@ -183,7 +183,6 @@ def _pick_head(choice: ViewState, test: OrderTest, columns: Sequence[Any]) -> He
             key=key,
             format_func=lambda at: str(at),
             on_change=_keep_head,
-            help=_("At first the one whose map changes most with the order"),
         )
     return layer, head
 

@@ -40,7 +40,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             show_notice(
-                _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
+                _("This text has only special tokens, which are hidden. Show them in View options."),
                 role="status",
             )
             return
@@ -51,16 +51,15 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
             _("head {layer}-{head}", layer=layer, head=head),
             _("largest difference of a weight: {most}", most=off),
         )
-        titles = (_("{name}: new order", name=name), _("{name}: moved along", name=name))
+        titles = (_("{name}: new order", name=name), _("{name}: permuted", name=name))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
         _(
-            "Rows look, columns are looked at, both in the new order; a stronger colour is more weight. Of each pair, "
-            "on the left the model has read the new order; on the right it has read the text, and the finished map "
-            "was moved along. A cell under the pointer tells its number."
+            "Rows attend to columns, both in the new order. Left of each pair: the new order was run; right: "
+            "the original map, permuted."
         )
     )
 
@@ -75,24 +74,22 @@ def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: Float
 
 def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
     """Draw the effect of the order on every head in an expander; a click selects a head."""
-    with st.expander(_("Which heads notice the order?")):
+    with st.expander(_("Order sensitivity")):
         show_notice(_describe_noticing(test), role="status")
         figure = head_maps.head_map(
             test.having.differences,
             theme(),
-            _("How far each head's map changes with the order"),
+            _("Order sensitivity"),
             _("largest difference of a weight"),
             selected=selected,
         )
         draw_chart(figure, HEADS, on_click=keep_head)
-        st.caption(
-            _("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
-        )
+        st.caption(_("With positions. Click a cell to select its head."))
         download_button(
             _("Save the differences"),
             differences_csv(test),
             "headlight-order.csv",
-            _("One line for each head, with positions and without, layers and heads counted from 0"),
+            _("With and without positions; layers and heads from 0"),
             provenance=page_provenance(),
         )
 

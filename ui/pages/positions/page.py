@@ -27,16 +27,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Attention by itself compares every token with every other and has no idea who stands where: mix "
-                "the tokens up and the map is mixed up in the same way, no number changes. So position is put in: "
-                "added as a vector ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; learned in "
-                "BERT, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)), or worked into the scores.\n"
-                "- Into the scores it comes by turning queries and keys ([rotary, "
-                "arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by an amount for each token of distance "
-                "([ALiBi, arXiv:2108.12409](https://arxiv.org/abs/2108.12409)), or by a learned number for each range "
-                "of distances ([T5, arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n"
-                "- A mask that hides later tokens tells order as well: a decoder without any positions still learns "
-                "some ([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
+                "- Attention alone ignores order: permuted tokens give the permuted map. So positions are "
+                "added as vectors ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; "
+                "learned in BERT, [arXiv:1810.04805](https://arxiv.org/abs/1810.04805)) or change the "
+                "scores.\n- Scores change by rotation ([rotary, "
+                "arXiv:2104.09864](https://arxiv.org/abs/2104.09864)), by a penalty for distance ([ALiBi, "
+                "arXiv:2108.12409](https://arxiv.org/abs/2108.12409)) or by learned biases ([T5, "
+                "arXiv:1910.10683](https://arxiv.org/abs/1910.10683)).\n- A causal mask reveals order too "
+                "([arXiv:2203.16634](https://arxiv.org/abs/2203.16634))."
             )
         )
 
@@ -44,7 +42,7 @@ def how_to_read() -> None:
 def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     """Draw the summary of the model's position encodings, then the chosen figure."""
     try:
-        with st.spinner(_("Looking up what the model holds about positions")):
+        with st.spinner(_("Inspecting the model")):
             held = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
     except UserError as refusal:
         show_error(refusal)

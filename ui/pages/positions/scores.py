@@ -34,7 +34,7 @@ from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, rotary
 
 USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
-FROM_PAPER = gettext_lazy("No such numbers were found in {model}: these are the paper's settings, {settings}.")
+FROM_PAPER = gettext_lazy("{model} has no such numbers; shown are the paper's: {settings}.")
 
 
 def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
@@ -47,7 +47,6 @@ def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsO
         2,
         LONGEST,
         shown=length_of(options),
-        help=_("Tokens between a query and a key"),
     )
     reach = length_of(options)
     sections: dict[str, tuple[bool, Callable[[], None]]] = {
@@ -61,14 +60,13 @@ def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsO
 
 
 def _rotary(held: Positions, trace: Trace, reach: int) -> None:
-    st.markdown(_("**Rotary: queries and keys are turned**"))
+    st.markdown(_("**Rotary**"))
     distances = np.arange(reach + 1)
     if held.rotary:
         omegas = {turning.layers.replace("_", " "): turning.frequencies.astype(np.float64) for turning in held.rotary}
         waves = [2 * np.pi / omega for omega in omegas.values()]
         source = _(
-            "From {model}'s own angles: the fastest pair of channels comes round every {fastest:.1f} tokens, the "
-            "slowest every {slowest:,.0f}.",
+            "{model}'s own angles: periods of {fastest:.1f} to {slowest:,.0f} tokens.",
             model=held.model,
             fastest=min(float(wave.min()) for wave in waves),
             slowest=max(float(wave.max()) for wave in waves),
@@ -83,12 +81,11 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
         for name, omega in omegas.items()
     ]
     show_notice(join_sentences(source, _falling(turnings[0], reach)), role="status")
-    draw_chart(rotary(turnings, theme(), _("Rotary: a score over the distance")), "rotary_scores")
+    draw_chart(rotary(turnings, theme(), _("Rotary: score by distance")), "rotary_scores")
     st.caption(
         _(
-            "Full line: the score of a key equal to its query, from the turned channels alone, all of one size. "
-            "Dotted: what the paper bounds every score by, as a share of its own value at distance 0. Real scores "
-            "also depend on what the vectors hold."
+            "Solid: score of a key equal to its query, from rotated channels of one size. Dotted: the "
+            "paper's upper bound, relative to distance 0. Real scores also depend on the vectors."
         )
     )
 
@@ -106,23 +103,21 @@ def _falling(turning: RotarySet, reach: int) -> str:
         _("{score:.2f} at distance {distance}", score=turning.score[distance], distance=distance) for distance in at
     ]
     layers = f" ({turning.name})" if turning.name else ""
-    return _(
-        "Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=format_comma_list(parts), layers=layers
-    )
+    return _("Relative to distance 0: {parts}{layers}.", parts=format_comma_list(parts), layers=layers)
 
 
 def _alibi(held: Positions, trace: Trace, choice: ViewState, reach: int) -> None:
-    st.markdown(_("**ALiBi: distance is taken off the score**"))
+    st.markdown(_("**ALiBi**"))
     if held.slopes is not None:
         slopes: Numbers = held.slopes.astype(np.float64)
-        source = _("From {model}'s own slopes.", model=held.model)
+        source = _("{model}'s own slopes.", model=held.model)
     else:
         slopes = alibi_slopes(trace.heads)
-        settings = _("for {heads} heads as this model has them", heads=trace.heads)
+        settings = _("for {heads} heads", heads=trace.heads)
         source = _(FROM_PAPER, model=held.model, settings=settings)
     show_notice(
         _(
-            "{source} The steepest head takes {most} from a score for each token of distance, the flattest {least}.",
+            "{source} Slopes per token of distance: {least} to {most}.",
             source=source,
             most=format_small(float(slopes.max())),
             least=format_small(float(slopes.min())),
@@ -130,30 +125,23 @@ def _alibi(held: Positions, trace: Trace, choice: ViewState, reach: int) -> None
         role="status",
     )
     offsets = np.arange(-reach, 1)
-    _heads(offsets, slopes[:, None] * offsets, choice, _("ALiBi: what is added to a score"), "alibi_scores")
-    st.caption(
-        _("Each line is a head: minus its slope times the distance. Keys after the query are hidden by the mask.")
-    )
+    _heads(offsets, slopes[:, None] * offsets, choice, _("ALiBi: bias by distance"), "alibi_scores")
+    st.caption(_("Each line is a head. The mask hides later keys."))
 
 
 def _t5(held: Positions, choice: ViewState, reach: int) -> None:
-    st.markdown(_("**T5: a learned number for each bucket of distances**"))
+    st.markdown(_("**T5**"))
     offsets = np.arange(-reach, reach + 1)
     if not held.biases:
         settings = _(
-            "{buckets} buckets up to a distance of {farthest}; their numbers are learned, so none can be shown",
+            "{buckets} buckets up to a distance of {farthest} (values are learned)",
             buckets=BUCKETS,
             farthest=FARTHEST,
         )
         show_notice(_(FROM_PAPER, model=held.model, settings=settings), role="status")
-        figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: which bucket a distance falls into"))
+        figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: bucket by distance"))
         draw_chart(figure, "t5_buckets")
-        st.caption(
-            _(
-                "Near keys have a bucket for every distance, far ones share; earlier keys have the lower half of the "
-                "buckets, later ones the upper half."
-            )
-        )
+        st.caption(_("Near distances have their own buckets, far ones share; earlier keys use the lower half."))
         return
     bias = _of_layer(held, choice)
     values = by_offset(bias, offsets)
@@ -161,8 +149,7 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
     top, low = (int(offsets[int(at)]) for at in (values[head].argmax(), values[head].argmin()))
     show_notice(
         _(
-            "From {model}'s own numbers ({path}): head {head} adds most, {most:.2f}, at distance {top} and least, "
-            "{least:.2f}, at {low}.",
+            "{model} ({path}): head {head} adds most, {most:.2f}, at distance {top} and least, {least:.2f}, at {low}.",
             model=held.model,
             path=bias.path,
             head=head,
@@ -173,11 +160,10 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
         ),
         role="status",
     )
-    _heads(offsets, values, choice, _("T5: what is added to a score"), "t5_scores")
+    _heads(offsets, values, choice, _("T5: bias by distance"), "t5_scores")
     st.caption(
         _(
-            "Each line is a head: the learned number of the distance's bucket. On either side all distances "
-            "beyond {farthest} tokens share one, so no text is too long for it.",
+            "Each line is a head. Distances beyond {farthest} tokens share a value, so any length works.",
             farthest=bias.farthest,
         )
     )

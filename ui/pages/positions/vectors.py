@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.positions import Numbers, by_distance, closest_rows, neighbours, shift_error, shift_matrix, sinusoidal
-from i18n import _, gettext_lazy
+from i18n import _
 from i18n.lists import join_sentences
 from inference.tasks.positions import Positions, PositionTable
 from ui.input.controls import bound_widget
@@ -55,7 +55,6 @@ def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> 
         2,
         LONGEST,
         shown=length_of(options),
-        help=_("How many positions are drawn, counted from 0"),
     )
     bound_widget(
         PositionsOptions,
@@ -76,32 +75,27 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
     sines = sinusoidal(length, size)
     left, right = st.columns(2)
     with left:
-        show_notice(_("Sinusoidal: {facts}", facts=_facts(sines)), role="status")
+        show_notice(_("{name}: {facts}", name=_("Sinusoidal"), facts=_facts(sines)), role="status")
     if table is None:
         with right:
             show_notice(
                 _(
-                    "{model} adds no vectors of positions; see “Scores by distance” for what it does instead.",
+                    "{model} adds no position vectors; see “Scores by distance”.",
                     model=held.model,
                 ),
                 role="status",
             )
-        _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")
+        _sheet(sines, _("Sinusoidal"), 1.0, "sines")
         pairs = [("sinusoidal", _("Sinusoidal"), sines)]
     else:
         own = table.vectors[:length].astype(np.float64)
-        kind = _("made of sines and cosines") if table.layout else _("learned")
+        kind = _("sinusoidal") if table.layout else _("learned")
         with right:
-            template = (
-                gettext_lazy("{model} (made of sines and cosines): {facts}")
-                if table.layout
-                else gettext_lazy("{model} (learned): {facts}")
-            )
-            about = _(template, model=held.model, facts=_facts(own))
+            about = _("{name}: {facts}", name=f"{held.model} ({kind})", facts=_facts(own))
             show_notice(join_sentences(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
-            _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")
+            _sheet(sines, _("Sinusoidal"), 1.0, "sines")
         with right:
             limit = 1.0 if table.layout else float(np.quantile(np.abs(own), SHOWN)) or 1.0
             _sheet(own, f"{table.path}, {kind}", limit, "own_table")
@@ -109,7 +103,7 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
     below, above = sides(theme())
     st.caption(
         _(
-            "Each row is a position, each column a dimension; {below} is below zero, {above} above it.",
+            "Rows: positions; columns: dimensions; {below}: negative; {above}: positive.",
             below=below,
             above=above,
         )
@@ -121,7 +115,7 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
 def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
     beyond = float((np.abs(values) > limit).mean())
     note = _("{positions} positions × {dimensions} dimensions", positions=len(values), dimensions=values.shape[1])
-    note += _("; {beyond:.1%} of the numbers lie beyond the colours' ends", beyond=beyond) if beyond else ""
+    note += _("; {beyond:.1%} exceed the colour scale", beyond=beyond) if beyond else ""
     draw_matrices([MatrixSpec(name, values, note=note, limit=limit)], key)
 
 
@@ -130,28 +124,26 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]
     chosen = dimensions_of(options.curves, narrowest)
     st.session_state["positions_curves"] = chosen
     st.multiselect(
-        _("Dimensions drawn as curves"),
+        _("Dimensions plotted"),
         range(narrowest),
         key="positions_curves",
         max_selections=8,
         placeholder=_("Nothing picked"),
         on_change=lambda: set_params(PositionsOptions, curves="-".join(map(str, st.session_state["positions_curves"]))),
-        help=_("Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order"),
+        help=_("Low sinusoidal dimensions oscillate fast, high ones slowly"),
     )
     for column, (key, name, values) in zip(st.columns(2), pairs, strict=False):
         with column:
             draw_chart(curves(values, chosen, theme(), _("{name}: chosen dimensions", name=name)), f"curves_{key}")
-            st.caption(_("Each line is one dimension: its number at every position."))
             draw_chart(products(by_distance(values), theme(), _("{name}: dot products", name=name)), f"products_{key}")
             st.caption(
                 _(
-                    "The dot product of two positions' vectors, over how far apart they stand. No band: the distance "
-                    "alone decides. A band: it depends on where the two stand, too; at distance 0 it may leave the "
-                    "picture."
+                    "By distance. A band: the product also depends on the positions, and at distance 0 may "
+                    "leave the plot."
                 )
             )
             draw_chart(similarity(neighbours(values), theme(), _("{name}: neighbours", name=name)), f"neighbours_{key}")
-            st.caption(_("How alike each position's vector is to the next one's: 1 is the same direction."))
+            st.caption(_("Cosine similarity with the next position."))
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
@@ -170,24 +162,14 @@ def _facts(values: Numbers) -> str:
     """Return a phrase on a table's largest number, its closest rows and the cosine of its neighbours."""
     gap, first, second = closest_rows(values)
     cosines = neighbours(values)
-    alike = (
-        _(
-            "no two of the {rows} rows are equal: the two closest, {first} and {second}, are {gap} apart",
-            rows=len(values),
-            first=first,
-            second=second,
-            gap=format_small(gap),
-        )
-        if gap > 0
-        else _(
-            "rows {first} and {second} are equal, so those positions cannot be told apart", first=first, second=second
-        )
-    )
     return _(
-        "the largest number is {largest} in size; {alike}; the cosine of neighbours lies between {least:.2f} and "
-        "{most:.2f}.",
+        "largest number {largest}; of {rows} rows the closest, {first} and {second}, are {gap} apart; "
+        "cosines of neighbours {least:.2f} to {most:.2f}.",
         largest=format_small(float(np.abs(values).max())),
-        alike=alike,
+        rows=len(values),
+        first=first,
+        second=second,
+        gap=format_small(gap),
         least=cosines.min(),
         most=cosines.max(),
     )
@@ -200,11 +182,9 @@ def _agreement(table: PositionTable) -> str:
     error = format_small(table.error)
     if table.layout == "halves":
         return _(
-            "It is the paper's formula, with all sines in the first half; the largest difference is {error}.",
+            "It is the paper's formula with all sines first, to within {error}.",
             error=error,
         )
-    if table.layout == "interleaved":
-        return _("It is the paper's formula; the largest difference is {error}.", error=error)
     return _("It differs from the paper's formula by up to {error}.", error=error)
 
 
@@ -220,8 +200,8 @@ def shifting(held: Positions, options: PositionsOptions) -> None:
     error = shift_error(sinusoidal(length, size), shift, matrix)
     show_notice(
         _(
-            "One matrix moves every position by {shift}: between PE(pos + {shift}) and M·PE(pos), over all "
-            "{positions} positions and {dimensions} dimensions, the largest difference is {error:.1e}.",
+            "One matrix moves every position by {shift}: over {positions} positions and {dimensions} "
+            "dimensions PE(pos + {shift}) and M·PE(pos) differ by at most {error:.1e}.",
             shift=shift,
             positions=length - shift,
             dimensions=size,
@@ -230,19 +210,18 @@ def shifting(held: Positions, options: PositionsOptions) -> None:
         role="status",
     )
     names = tuple(str(dimension) for dimension in range(size))
-    note = _("{size} × {size}; everything outside the {blocks} blocks of 2 × 2 is 0", size=size, blocks=size // 2)
+    note = _("{size} × {size}; 0 outside the {blocks} blocks of 2 × 2", size=size, blocks=size // 2)
     draw_matrices(
         [MatrixSpec(_("M for k = {shift}", shift=shift), matrix, names, names, note, limit=1.0)], "shift_matrix"
     )
     st.caption(
         _(
-            "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the "
-            "pair's frequency. The matrix knows k but not the position: so, its authors supposed, a model could "
-            "easily learn to attend by relative positions."
+            "Each 2 × 2 block rotates a sine–cosine pair by k times its frequency. M depends on k only; so, "
+            "the authors supposed, attending by relative position is easy to learn."
         )
     )
     if held.tables and not held.tables[0].layout:
         show_notice(
-            _("{model}'s own table is learned; nothing makes a matrix of this kind exist for it.", model=held.model),
+            _("{model}'s learned table need not have such a matrix.", model=held.model),
             "status",
         )

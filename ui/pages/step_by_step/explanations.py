@@ -35,28 +35,19 @@ def norm_formula(norm: Norm) -> str:
 
 def describe_input(wiring: LayerParameters, layer: int, part: str) -> str:
     """Return sentences on the origin of the input vectors and the norm before the projections."""
-    said = [_("Each token comes in as one vector.")]
     if part == "cross":
-        said.append(
-            _(
-                "The token that looks brings the decoder's vector, as it is after the attention to its own text; the "
-                "keys and values will come from the encoder's output."
-            )
-        )
+        origin = _("Queries use the decoder's vector after self-attention, keys and values the encoder's output.")
+    elif layer == 0:
+        origin = _("Each token enters as one vector, made by the embeddings.")
     else:
-        said.append(_("The embeddings made them.") if layer == 0 else _("The layer before wrote them."))
+        origin = _("Each token enters as one vector, written by the previous layer.")
+    said = [origin]
     if wiring.before is not None:
-        papers = {"early": paper("2002.04745"), "norm": paper(NORM_PAPERS[wiring.before.kind])}
         said.append(
             _(
-                "This layer normalises the decoder's vector before anything else (pre-norm, {early}; the norm: "
-                "{norm}).",
-                **papers,
-            )
-            if part == "cross"
-            else _(
-                "This layer normalises each vector before anything else (pre-norm, {early}; the norm: {norm}).",
-                **papers,
+                "Each vector is normalised first (pre-norm, {early}; {norm}).",
+                early=paper("2002.04745"),
+                norm=paper(NORM_PAPERS[wiring.before.kind]),
             )
         )
     return join_sentences(*said)
@@ -68,33 +59,29 @@ def projections(wiring: LayerParameters) -> str:
     size = {"width": width, "channels": channels}
     said = [
         _(
-            "Every head has matrices of its own, {width} × {channels}: a query asks, a key answers, a value is what is "
-            "handed on.",
+            "Each head has {width} × {channels} matrices for queries, keys and values.",
             **size,
         )
         if wiring.kv_heads == heads
         else _(
-            "Every head has a W_Q of its own, {width} × {channels}: a query asks, a key answers, a value is what is "
-            "handed on.",
+            "Each head has its own W_Q, {width} × {channels}.",
             **size,
         )
     ]
     if wiring.kv_heads < heads:
         said.append(
             _(
-                "This layer has {heads} heads of queries but {sets} of keys and values, each shared by {sharing} heads "
-                "({paper}).",
+                "{heads} query heads share {sets} key–value heads ({paper}).",
                 heads=heads,
                 sets=wiring.kv_heads,
-                sharing=heads // wiring.kv_heads,
                 paper=paper("2305.13245"),
             )
         )
     if wiring.query.norm is not None:
         said.append(
-            _("Queries and keys are normalised, all heads together ({paper}).", paper=paper("2010.04245"))
+            _("Queries and keys are normalised over all heads ({paper}).", paper=paper("2010.04245"))
             if wiring.query.norm.wide
-            else _("Queries and keys are normalised, each head by itself ({paper}).", paper=paper("2010.04245"))
+            else _("Queries and keys are normalised per head ({paper}).", paper=paper("2010.04245"))
         )
     if wiring.query.rotary is not None:
         said.append(_describe_rotary(2 * len(wiring.query.rotary.frequencies), channels))
@@ -103,16 +90,10 @@ def projections(wiring: LayerParameters) -> str:
 
 def _describe_rotary(turned: int, channels: int) -> str:
     """Return a sentence on rotary position embeddings; ``turned`` of ``channels`` channels are rotated."""
-    if turned == channels:
-        return _(
-            "Then all channels turn in pairs by the token's position, so that q · k depends on how far apart the two "
-            "are ({paper}).",
-            paper=paper("2104.09864"),
-        )
     return _(
-        "Then {turned} channels turn in pairs by the token's position, so that q · k depends on how far apart the two "
-        "are ({paper}).",
+        "{turned} of {channels} channels rotate by position, so q · k depends on distance ({paper}).",
         turned=turned,
+        channels=channels,
         paper=paper("2104.09864"),
     )
 
@@ -159,22 +140,21 @@ def _has_usual_scale(weighing: WeightSteps, channels: int) -> bool:
     return usual
 
 
-def rules(record: Record, weighing: WeightSteps, part: str) -> str:
+def rules(record: Record, weighing: WeightSteps) -> str:
     """Return sentences on scale, soft cap, bias, mask and sinks between dot products and softmax."""
     channels = int(record.query.shape[2])
     if _has_usual_scale(weighing, channels):
         scale = _(
-            "The dot products are divided by √{channels}: a sum of {channels} independent products spreads √{channels} "
-            "times as wide as one, and where scores are far apart a softmax has hardly any gradient ({paper}, section "
-            "3.2.1).",
+            "Dot products are divided by √{channels}, so that large scores leave the softmax a gradient "
+            "({paper}, section 3.2.1).",
             channels=channels,
             paper=paper("1706.03762"),
         )
     elif weighing.scale == 1:
-        scale = _("The dot products of these queries and keys are not divided.")
+        scale = _("The dot products are not divided.")
     else:
         scale = _(
-            "This model multiplies the dot products by {scale:.4g}; 1/√{channels} is {usual:.4g}.",
+            "Dot products are multiplied by {scale:.4g}; 1/√{channels} is {usual:.4g}.",
             scale=weighing.scale,
             channels=channels,
             usual=channels**-0.5,
@@ -191,31 +171,26 @@ def rules(record: Record, weighing: WeightSteps, part: str) -> str:
     if record.bias is not None and record.bias.any():
         said.append(
             _(
-                "To each score a bias is added that depends on the two places and not on what stands there, as T5's "
-                "relative positions are ({paper}).",
+                "A bias is added that depends only on the two positions ({paper}).",
                 paper=paper("1910.10683"),
             )
         )
-    said.append(mask(record, part))
+    said.append(mask(record))
     if record.sinks is not None:
-        said.append(_("One more score t, learned for the head, takes its share of the softmax and is dropped."))
+        said.append(_("A learned extra score t takes its share of the softmax and is dropped."))
     return join_sentences(*said)
 
 
-def mask(record: Record, part: str) -> str:
+def mask(record: Record) -> str:
     """Return a sentence on the mask."""
     rule = record.mask
     if rule.left is None and rule.right is None and rule.allowed is None:
         if rule.causal:
-            return _("A decoder's token sees itself and what came before; the scores of later ones become −∞.")
-        if part == "cross":
-            return _("Nothing is masked: each token of the target sees every token of the source.")
-        if part == "encoder":
-            return _("Nothing is masked: in an encoder a token sees every token, before and after it.")
-        return _("Nothing is masked: a token sees every token.")
+            return _("Scores of later tokens become −∞ (causal mask).")
+        return _("No mask: every token is visible.")
     if rule.allowed is None:
-        return _("This layer sees a window only: {reach}; other scores become −∞.", reach=_reach(rule))
-    return _("Some pairs are masked: their scores become −∞.")
+        return _("Only a window: {reach}; other scores become −∞.", reach=_reach(rule))
+    return _("Masked pairs get the score −∞.")
 
 
 def _reach(rule: Mask) -> str:
@@ -231,20 +206,18 @@ def _reach(rule: Mask) -> str:
 def describe_output(wiring: LayerParameters) -> str:
     """Return sentences on the residual connection and the norms after the output projection."""
     if wiring.ends == "output":
-        return _("What this architecture does next could not be told from its modules; the way ends here.")
+        return _("This architecture's next step is unknown; the steps end here.")
     if wiring.ends == "beside":
         return _describe_parallel(wiring)
     said = [
-        _("The vector that came in is added (the residual connection).")
+        _("The input vector is added (residual connection).")
         if wiring.after is None
-        else _("It is normalised, and then the vector that came in is added (the residual connection).")
+        else _("It is normalised, then the input vector is added (residual connection).")
     ]
     if wiring.closing is not None:
         said.append(_("The sum is normalised (post-norm, as in {paper}).", paper=paper("1706.03762")))
-    elif wiring.before is not None:
-        said.append(_("The sum goes on as it is: this model normalises before its parts, not after the sum."))
     else:
-        said.append(_("The sum goes on as it is."))
+        said.append(_("The sum is not normalised."))
     return join_sentences(*said)
 
 
@@ -252,13 +225,11 @@ def _describe_parallel(wiring: LayerParameters) -> str:
     """Return a sentence on layers that add attention and feed-forward output in a single sum."""
     if wiring.after is None:
         return _(
-            "The model adds it to x in one sum with the feed-forward layer, which runs beside the attention ({paper}); "
-            "the sum without that part does not exist in it.",
+            "It is added to x together with the parallel feed-forward output ({paper}).",
             paper=paper("2204.02311"),
         )
     return _(
-        "It is normalised, and then the model adds it to x in one sum with the feed-forward layer, which runs beside "
-        "the attention ({paper}); the sum without that part does not exist in it.",
+        "It is normalised, then added to x together with the parallel feed-forward output ({paper}).",
         paper=paper("2204.02311"),
     )
 

@@ -47,7 +47,7 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
     draw_matrices(found, KEY, on_pick=partial(_on_pick, spot, shown))
     st.caption(
         join_sentences(
-            _("A row a head, a column a key, stronger for more; click a cell to choose its head and its key."),
+            _("Rows: heads; columns: keys. Click a cell to select both."),
             ""
             if len(shown) == record.keys
             else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=record.keys),
@@ -57,9 +57,8 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
     st.subheader(_("One head or many?"))
     st.markdown(
         _(
-            "One softmax gives a token one set of weights; several heads give it several at once "
-            "({paper}, section 3.2.2). In trained models many heads can be left out with little loss "
-            "({pruned}).",
+            "Several heads give a token several sets of weights ({paper}, section 3.2.2). In trained models "
+            "many can be removed with little loss ({pruned}).",
             paper=paper("1706.03762"),
             pruned=paper("1905.10650"),
         )
@@ -121,7 +120,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
     show_notice(
         join_sentences(
             _(
-                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets between {least:.2f} and {most:.2f}, "
+                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.2f} to {most:.2f}, "
                 "{mean:.2f} on average, {here:.2f} in head {head}.",
                 who=who,
                 heads=len(weights),
@@ -139,9 +138,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 n=int((tops == most).sum()),
                 token=spot.keys.pieces[most],
             ),
-            ""
-            if single is None
-            else _("As one head, all channels together would give it {weight:.2f}.", weight=single[spot.key]),
+            "" if single is None else _("As one head it would get {weight:.2f}.", weight=single[spot.key]),
         ),
         role="status",
     )
@@ -156,20 +153,17 @@ def _parameters(wiring: LayerParameters) -> None:
         {
             _("matrix"): [*sizes, _("all four")],
             _("size"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
-            _("parameters, with biases and any norms of q and k"): [f"{counted[name]:,}" for name in sizes]
+            _("parameters, with biases and norms"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,
     )
     st.caption(
-        _(
-            "Sizes are input × heads × channels, for W_O heads × channels × output. One head of all channels would "
-            "need matrices of the same size: splitting adds no parameters."
-        )
+        _("Sizes: input × heads × channels; W_O: heads × channels × output. Splitting into heads adds no parameters.")
         if wiring.kv_heads == wiring.heads
         else _(
-            "Sizes are input × heads × channels, for W_O heads × channels × output. Keys and values have fewer heads "
-            "than queries, which saves memory when a text is written word by word ({paper}).",
+            "Sizes: input × heads × channels; W_O: heads × channels × output. Fewer key–value heads save "
+            "memory in generation ({paper}).",
             paper=paper("2305.13245"),
         )
     )

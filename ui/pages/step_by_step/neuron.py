@@ -34,15 +34,13 @@ def neuron(spot: WeightPlace) -> None:
     st.caption(
         join_sentences(
             _(
-                "{below} is below zero, {above} above; the framed row is the chosen key.",
+                "{below}: negative; {above}: positive. Framed: the selected key.",
                 below=below.capitalize(),
                 above=above,
             ),
-            _("Queries and keys are as they enter the dot product, after all norms and rotary positions."),
-            _("The view is that of BertViz ({paper}).", paper=paper("1906.05714")),
-            ""
-            if len(shown) == len(keys)
-            else _("{shown} of {keys} keys are drawn, around the chosen one.", shown=len(shown), keys=len(keys)),
+            _("Queries and keys include norms and rotation."),
+            _("As in BertViz ({paper}).", paper=paper("1906.05714")),
+            "" if len(shown) == len(keys) else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=len(keys)),
         )
     )
 

@@ -40,14 +40,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **strip** is a vector: a cell a number, {below} below zero, {above} above, stronger for larger; "
-                "hover or use the arrow keys to read it, “Save” for all digits. Framed: what belongs to the chosen "
-                "pair.\n"
-                "- The steps are those of softmax(q · kᵀ / √d_k) · v, {paper}, equation 1, with what this model does "
-                "besides; they are computed here from the layer's own matrices and compared with what the layer "
-                "gives.\n"
-                "- Tokens here are the model's pieces, special ones included, whatever View options merge or hide. A "
-                "large weight shows where a head reads, not yet what the model does with it ({doubt}).",
+                "- A **strip** shows a vector: {below} negative, {above} positive. Framed: the selected "
+                "pair.\n- The steps compute softmax(q · kᵀ / √d_k) · v ({paper}, equation 1) from the "
+                "layer's own matrices and compare it with the layer's output.\n- Tokens are the model's own, "
+                "whatever View options merge or hide. A weight does not show how it is used ({doubt}).",
                 below=below,
                 above=above,
                 paper=paper("1706.03762"),
@@ -67,7 +63,7 @@ def pick_view() -> str:
         required=True,
         format_func=lambda name: translate(NAMES[name]),
         on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
-        help=_("One weight from its vectors; the products that make it; other rules; the same token in every head"),
+        help=_("One weight, its products, other rules, or all heads"),
     )
     return shown
 

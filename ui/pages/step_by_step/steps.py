@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention.record import Record
 from attention.walkthrough import WeightSteps, align_rows, format_projection, lines, weigh
-from i18n import _, ngettext
+from i18n import _
 from ui.pages.step_by_step import explanations
 from ui.pages.step_by_step.row_csv import row_csv
 from ui.pages.step_by_step.weight_path import WeightPath
@@ -27,30 +27,26 @@ def sentence(spot: WeightPlace) -> str:
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
-    named = {"head": spot.name, "who": who, "whom": whom, "weight": weights[spot.key]}
-    said = (
-        _("{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, more than any other key.", **named)
-        if above == 0
-        else ngettext(
-            "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, while {above} of the {keys} keys gets more.",
-            "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention, while {above} of the {keys} keys get more.",
-            above,
-            above=above,
-            keys=len(weights),
-            **named,
-        )
+    said = _(
+        "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention (rank {rank} of {keys}).",
+        head=spot.name,
+        who=who,
+        whom=whom,
+        weight=weights[spot.key],
+        rank=above + 1,
+        keys=len(weights),
     )
     if not isinstance(record, Record):
         return said
     score = float(record.scores(spot.head, spot.row)[0, spot.key])
     if np.isinf(score):
         return _(
-            "{head}: “{whom}” is hidden from “{who}” by the mask, so it gets nothing.",
+            "{head}: the mask hides “{whom}” from “{who}”.",
             head=spot.name,
             whom=whom,
             who=who,
         )
-    return join_sentences(said, _("Its score is {score:.2f}; where does that come from?", score=score))
+    return join_sentences(said, _("Its score is {score:.2f}.", score=score))
 
 
 def only_weights(spot: WeightPlace) -> None:
@@ -77,7 +73,7 @@ def steps(way: WeightPath) -> None:
     if len(shown) < len(spot.keys):
         show_notice(
             _(
-                "{shown} of {keys} keys are shown, around the chosen one; all are counted.",
+                "{shown} of {keys} keys are drawn.",
                 shown=len(shown),
                 keys=len(spot.keys),
             ),
@@ -138,7 +134,7 @@ def _one_channel(way: WeightPath) -> str:
 
 def _matrices(way: WeightPath) -> None:
     """Draw the head's projection matrices in an expander; the data is sent only if the expander is open."""
-    folded = st.expander(_("The matrices of this head"), key="steps_matrices_open", on_change="rerun")
+    folded = st.expander(_("Head matrices"), key="steps_matrices_open", on_change="rerun")
     if not folded.open:
         return
     wiring, head = way.layer.wiring, way.spot.head
@@ -160,8 +156,8 @@ def scores(spot: WeightPlace, weighing: WeightSteps, shown: np.ndarray, query: n
     """
     assert isinstance(spot.record, Record)
     names, at = labels(spot.keys, shown), place(shown, spot.key)
-    st.subheader(_("3 · Dot products, scaled, become weights"))
-    st.markdown(explanations.rules(spot.record, weighing, spot.part))
+    st.subheader(_("3 · Scaled dot products and softmax"))
+    st.markdown(explanations.rules(spot.record, weighing))
     st.latex(explanations.score_formula(spot.record, weighing))
     st.latex(align_rows(lines(query, key, weighing, spot.key)))
     who = labels(spot.queries, spot.row)[0]
@@ -170,10 +166,10 @@ def scores(spot: WeightPlace, weighing: WeightSteps, shown: np.ndarray, query: n
     draw_matrices(found[:1], "steps_product", numbers=False)
     draw_matrices(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
     download_button(
-        _("Every key's numbers (CSV)"),
+        _("Save all keys"),
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
-        _("Dot product, score and weight of every key for the token that looks, with all digits"),
+        _("Dot product, score and weight of every key"),
         provenance=page_provenance(),
     )
 
@@ -183,13 +179,12 @@ def _draw_weighted_values(way: WeightPath, shown: np.ndarray) -> None:
     values = way.values
     weights = way.weighing.weights[0]
     lengths = np.abs(weights) * np.linalg.norm(values, axis=1)
-    st.subheader(_("4 · Values are weighed and summed"))
+    st.subheader(_("4 · Weighted sum of values"))
     st.latex(r"z_i = \sum_j a_{ij}\, v_j")
     most = int(lengths.argmax())
     show_notice(
         _(
-            "The longest part is that of “{token}”: weight {weight:.2f} times a value of length {length:.2f}. A "
-            "weight says how much is read, the value how much there is to read.",
+            "Largest contribution: “{token}”, weight {weight:.2f} times a value of norm {length:.2f}.",
             token=spot.keys.pieces[most],
             weight=weights[most],
             length=np.linalg.norm(values[most]),
@@ -205,23 +200,13 @@ def _draw_concatenation(way: WeightPath) -> None:
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
     st.subheader(_("5 · Heads side by side, through W_O"))
     st.latex(explanations.leaving_formula(wiring))
-    numbers = {
-        "head": spot.head,
-        "length": np.linalg.norm(part),
-        "heads": wiring.heads,
-        "whole": np.linalg.norm(way.walk.output[0]),
-    }
     st.markdown(
         _(
-            "Head {head} adds a vector of length {length:.2f}; all {heads} heads together give one of length "
-            "{whole:.2f}.",
-            **numbers,
-        )
-        if wiring.output_bias is None
-        else _(
-            "Head {head} adds a vector of length {length:.2f}; all {heads} heads together, with the bias, give one of "
-            "length {whole:.2f}.",
-            **numbers,
+            "Head {head} of {heads} adds a vector of norm {length:.2f}; the attention output has norm {whole:.2f}.",
+            head=spot.head,
+            heads=wiring.heads,
+            length=np.linalg.norm(part),
+            whole=np.linalg.norm(way.walk.output[0]),
         )
     )
     draw_matrices(sheets.concatenated_heads(way.walk, spot.head), "steps_joined", numbers=False)
@@ -243,25 +228,14 @@ def _draw_comparison(way: WeightPath) -> None:
     ours, theirs = way.walk.last[0], layer.output[spot.query]
     st.subheader(_("7 · Is it what the model computes?"))
     away = float(np.abs(ours - theirs).max())
-    numbers = {
-        "away": scientific(away),
-        "largest": scientific(layer.largest),
-        "tokens": layer.compared,
-        "size": layer.size,
-    }
-    difference = (
+    st.markdown(
         _(
-            "The largest difference between these steps and the layer's own output is **{away}** for this token and "
-            "**{largest}** over all {tokens} tokens, beside numbers of up to {size:.1f}.",
-            **numbers,
-        )
-        if layer.compared == len(layer.stream)
-        else _(
-            "The largest difference between these steps and the layer's own output is **{away}** for this token and "
-            "**{largest}** over the last {tokens} tokens, beside numbers of up to {size:.1f}.",
-            **numbers,
+            "Largest difference from the layer's own output: **{away}** for this token, **{largest}** over "
+            "{tokens} tokens, for numbers up to {size:.1f} in float32.",
+            away=scientific(away),
+            largest=scientific(layer.largest),
+            tokens=layer.compared,
+            size=layer.size,
         )
     )
-    order = _("Both are computed in float32, so the last digits depend on the order of the sums.")
-    st.markdown(join_sentences(difference, order))
     draw_matrices(sheets.result_difference(ours, theirs), "steps_compared", numbers=False)

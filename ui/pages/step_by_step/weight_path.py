@@ -86,10 +86,7 @@ def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
         return None
     if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
         show_notice(
-            _(
-                "The model here reads this text in other tokens than the file has, so its steps would not be the "
-                "file's."
-            ),
+            _("The installed model tokenizes this text differently from the file."),
             role="status",
         )
         return None

@@ -24,8 +24,8 @@ from viz.components.token_strip.token_strip import TokenChip
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # The maximum number of characters of a token in a label.
-LAYER_HELP = gettext_lazy("Layers are stacked: each one reads what the one before it wrote.")
-HEAD_HELP = gettext_lazy("The heads of a layer look at the same vectors side by side, each with matrices of its own.")
+LAYER_HELP = gettext_lazy("Each layer reads the output of the previous one")
+HEAD_HELP = gettext_lazy("Heads of a layer work in parallel, each with its own matrices")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +144,8 @@ def pick(spot: WeightPlace) -> None:
     who, whom = chips(spot.queries), chips(spot.keys, weights)
     who[spot.query] = replace(who[spot.query], mark="chosen")
     whom[spot.key] = replace(whom[spot.key], mark="chosen")
-    token_strip.mount(who, WHO, title=_("Who looks? Click a token."), on_pick=partial(_on_pick, WHO, "focus", spot))
-    title = _("At whom? Shaded by its weight; click a token.")
+    token_strip.mount(who, WHO, title=_("Query: click a token"), on_pick=partial(_on_pick, WHO, "focus", spot))
+    title = _("Key, shaded by weight: click a token")
     token_strip.mount(whom, WHOM, title=title, on_pick=partial(_on_pick, WHOM, "to", spot))
 
 

@@ -55,12 +55,11 @@ def what_if(spot: WeightPlace, factor: float) -> None:
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head)
     draw_chart(drawn, "what_if_heads")
-    counted = _("all tokens") if len(rows) == record.queries else _("{n} of the tokens, evenly spaced", n=len(rows))
+    counted = _("all tokens") if len(rows) == record.queries else _("{n} evenly spaced tokens", n=len(rows))
     st.caption(
         _(
-            "Each head's mean over {counted}: 0 bits is one key, more is wider; the larger marks are the chosen "
-            "head's. Only this layer's rule is changed, and the model was not trained for it: the vectors stay as "
-            "they are.",
+            "Mean entropy of each head over {counted}; larger marks: the selected head. Only this layer's "
+            "rule changes; the model was not trained for it.",
             counted=counted,
         )
     )
@@ -78,7 +77,7 @@ def _controls(record: Record, factor: float) -> StepOptions:
         step=0.05,
         key="what_if_percent",
         on_change=lambda: set_params(StepOptions, percent=round(100 * st.session_state["what_if_percent"])),
-        help=_("Scores are divided by it before the softmax: below 1 the largest wins more, above 1 all come closer."),
+        help=_("Divides the scores: below 1 sharpens, above 1 flattens the softmax"),
     )
     if _has_hidden_keys(record):
         st.session_state["what_if_masked"] = rules.masked
@@ -86,7 +85,7 @@ def _controls(record: Record, factor: float) -> StepOptions:
             _("With its mask"),
             key="what_if_masked",
             on_change=lambda: set_params(StepOptions, masked=st.session_state["what_if_masked"]),
-            help=_("Off: the token also sees the keys that this layer hides from it."),
+            help=_("Off: hidden keys become visible"),
         )
     return replace(rules, scaling=scaling, percent=round(100 * st.session_state["what_if_percent"]))
 
@@ -100,7 +99,7 @@ def _scaling(column: DeltaGenerator, rules: StepOptions, offered: list[str]) -> 
         key="what_if_scaling",
         format_func=lambda name: translate(SCALINGS[name]),
         on_change=lambda: set_params(StepOptions, scaling=st.session_state["what_if_scaling"]),
-        help=_("What q · k is divided by before the softmax"),
+        help=_("Divisor of q · k before the softmax"),
     )
     return scaling
 
@@ -130,32 +129,19 @@ def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     pieces = spot.keys.pieces
     one, other = int(before.argmax()), int(after.argmax())
     if np.allclose(before, after, atol=1e-6):
-        said = _(
-            "{head}: these are the model's own rules, so both rows are the same; change one above.", head=spot.name
-        )
+        said = _("{head}: these are the model's own rules; change one above.", head=spot.name)
     else:
-        numbers = {
-            "head": spot.name,
-            "token": spot.pieces[0],
-            "first": pieces[one],
-            "gives": before[one],
-            "second": pieces[other],
-            "now": after[other],
-            "narrow": _bits(before),
-            "wide": _bits(after),
-        }
-        said = (
-            _(
-                "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules still to “{second}”, "
-                "{now:.2f}. Its spread goes from {narrow:.2f} bits to {wide:.2f}.",
-                **numbers,
-            )
-            if one == other
-            else _(
-                "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules now to “{second}”, "
-                "{now:.2f}. Its spread goes from {narrow:.2f} bits to {wide:.2f}.",
-                **numbers,
-            )
+        said = _(
+            "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules to “{second}”, "
+            "{now:.2f}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
+            head=spot.name,
+            token=spot.pieces[0],
+            first=pieces[one],
+            gives=before[one],
+            second=pieces[other],
+            now=after[other],
+            narrow=_bits(before),
+            wide=_bits(after),
         )
     show_notice(said, role="status")
 

@@ -45,9 +45,7 @@ def draw_changes(look: JobStatus) -> None:
     options = get_params(TeachOptions)
     found = load_changes(folder, options.rows)
     if found is None:
-        show_notice(
-            _("None of the sentences that were compared has a tagged word. Look at all pieces instead."), role="status"
-        )
+        show_notice(_("No compared sentence has a tagged word. Choose “All tokens”."), role="status")
         return
     for line in describe_changes(found):
         show_notice(line, role="status")
@@ -57,13 +55,10 @@ def draw_changes(look: JobStatus) -> None:
     _maps(found, head)
     _layers(found)
     download_button(
-        _("Save every head's figures"),
+        _("Save all heads"),
         heads_csv(found),
         "headlight-changed-heads.csv",
-        _(
-            "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test,"
-            " as CSV, all digits; heads counted from 0"
-        ),
+        _("All digits"),
         provenance=change_provenance(look, found),
     )
     show_notice(describe_head(found, head), role="status")
@@ -89,9 +84,9 @@ def _maps(found: HeadChanges, head: Place) -> None:
     common: dict[str, Any] = {"selected": head}
     limit = max(float(told.change.mean.max()), float(told.control.mean.max()), 1e-6)
     maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
-        (told.change.mean, _("What the task moved"), {"limit": limit}),
-        (told.control.mean, _("What training moves anyway"), {"limit": limit}),
-        (told.more.mean, _("What is beyond it"), {"diverging": True, "meaning": (_("less than the twins"), _("more"))}),
+        (told.change.mean, _("Task"), {"limit": limit}),
+        (told.control.mean, _("Shuffled-label control"), {"limit": limit}),
+        (told.more.mean, _("Difference"), {"diverging": True, "meaning": (_("less than the control"), _("more"))}),
     )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
@@ -100,12 +95,10 @@ def _maps(found: HeadChanges, head: Place) -> None:
         draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(on_head_click, found.shape[1]))
     st.caption(
         _(
-            "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the "
-            "sentences. The twins had the same training, step for step, on the same texts with shuffled labels; the "
-            "mean of two. Ring: beyond chance, that is further than the twins by a two-sided permutation test over the "
-            "sentences, corrected for all heads by Holm's method, and ahead of them by {ahead:.1f} times the twins' "
-            "largest difference in any head. In at most 5 of 100 trainings with nothing to learn is even one ring "
-            "luck. Frame: the head below; a click selects another.",
+            "Each cell is a head: Jensen–Shannon divergence of its maps before and after, mean over "
+            "sentences. Control: two trainings on shuffled labels. Ring: larger than the control (two-sided "
+            "permutation test, Holm) by {ahead:.1f} times the controls' largest difference. With nothing to "
+            "learn, at most 5 in 100 trainings show a ring.",
             ahead=fine_tuning_changes.AHEAD,
         )
     )
@@ -115,10 +108,10 @@ def _layers(found: HeadChanges) -> None:
     """Draw the mean change of each layer for the task and both controls, with 95 % intervals."""
     names = {
         "task": _("the task"),
-        "twin": _("with nothing to learn"),
-        "other twin": _("with nothing to learn, another shuffle"),
+        "twin": _("control 1"),
+        "other twin": _("control 2"),
     }
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
-    figure = by_layer(lines, theme(), _("How far each layer's heads have come"))
+    figure = by_layer(lines, theme(), _("Change by layer"))
     draw_chart(figure, "changed_layers")
-    st.caption(_("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap."))
+    st.caption(_("Mean over a layer's heads; 95 % bootstrap intervals over sentences."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attention.head_names import head_label
-from i18n import _, ngettext, translate
+from i18n import _, translate
 from probing.fine_tuning_changes import TWINS
 from probing.text_pairs import Mean
 from training.jobs.job import JobStatus
@@ -20,21 +20,17 @@ MOST_NAMED = 6  # The sentence lists at most so many heads.
 def describe_wait(look: JobStatus) -> str:
     """Return a sentence on the state of the comparison before its results exist."""
     if look.state == "failed":
-        return _("What changed is not known. {why}", why=translate(look.said))
+        return _("The comparison failed. {why}", why=translate(look.said))
     if look.state == "stopped":
-        return _(
-            "What changed is measured when the training has come to its end, on which two twins are trained: the"
-            " same training on shuffled labels. Let it go on to see it."
-        )
+        return _("The comparison starts when the training is finished. Press “Go on”.")
     if look.phase == "twin":
         return _(
-            "{doing}. Twins have the same training on shuffled labels, which tells what training does to the maps when"
-            " there is nothing to learn.",
+            "{doing}. The controls are trained on shuffled labels.",
             doing=describe_job(look),
         )
     if look.phase == "changes":
-        return _("The maps are being compared. This takes less than a minute.")
-    return _("What changed is measured when the model is taught; then two twins are trained to compare it with.")
+        return _("Comparing the maps, less than a minute.")
+    return _("The comparison starts after the training, with two shuffled-label controls.")
 
 
 def describe_changes(found: HeadChanges) -> list[str]:
@@ -44,28 +40,21 @@ def describe_changes(found: HeadChanges) -> list[str]:
     rounding.
     """
     if found.facts.step == 0:
-        return [
-            _("The weights that were kept are those before the first step, so nothing has changed: all numbers are 0.")
-        ]
+        return [_("The best step is 0, so nothing has changed.")]
     if found.is_unchanged:
-        return [_("No head's map has moved by more than rounding.")]
+        return [_("No map has changed beyond rounding.")]
     task = found.whole["task"]
     twins = [float(found.whole[who].mean[0]) for who in TWINS]
     where = "" if found.rows == "all" else _(" in {rows}", rows=translate(found.facts.telling))
-    both = _("{less} and {more} in two shuffles", less=bits(min(twins)), more=bits(max(twins)))
-    anyway = (
-        _("{bits} would also have moved with nothing to learn ({both})", bits=bits(sum(twins) / 2), both=both)
-        if max(twins) < task.mean[0]
-        else _("as many may move with nothing to learn: {both}", both=both)
-    )
     return [
         _(
-            "Of the {bits} bits that the maps moved{where} on the mean{interval}, {anyway};"
-            " {n} sentences that it was not taught on.",
+            "The maps{where} changed by {bits} bits on average{interval}; in the controls, which learned shuffled"
+            " labels, by {less} and {more} ({n} held-out sentences).",
             bits=bits(task.mean[0]),
             where=where,
             interval=interval(task, 0),
-            anyway=anyway,
+            less=bits(min(twins)),
+            more=bits(max(twins)),
             n=found.across.change.n,
         ),
         join_sentences(_describe_beyond(found), _describe_further(found)),
@@ -74,10 +63,8 @@ def describe_changes(found: HeadChanges) -> list[str]:
 
 def _describe_beyond(found: HeadChanges) -> str:
     """Return a sentence on how many heads moved beyond chance, with the names of a few."""
-    return ngettext(
-        "{many} of {all} heads goes beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
-        "{many} of {all} heads go beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
-        len(found.heads_beyond),
+    return _(
+        "{many} of {all} heads exceed chance{names}, which any head does in at most 5 of 100 trainings by luck.",
         many=len(found.heads_beyond),
         all=found.ahead.size,
         names=_names(found),
@@ -89,12 +76,8 @@ def _describe_further(found: HeadChanges) -> str:
 
     Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
     """
-    return ngettext(
-        "On these sentences {many} head moved further than in the twins, which another shuffle may do too: two twins"
-        " tell little.",
-        "On these sentences {many} heads moved further than in the twins, which another shuffle may do too: two twins"
-        " tell little.",
-        found.heads_further,
+    return _(
+        "Heads that changed more than in the controls on these sentences: {many}; two controls are few.",
         many=found.heads_further,
     )
 
@@ -108,13 +91,13 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
     )
     name = head_name(*head)
     if head in found.heads_beyond:
-        said = _("It goes beyond chance.")
+        said = _("It exceeds chance.")
     elif across.verdict(at) == "more":
-        said = _("It moved further than in the twins on these sentences, which another shuffle may do too.")
+        said = _("It changed more than in the controls, but another shuffle may do so too.")
     else:
-        said = _("It does not go beyond chance.")
+        said = _("It does not exceed chance.")
     return _(
-        "{head}: {change} in the task, {control} with nothing to learn. {said}",
+        "{head}: {change} by the task, {control} in the controls. {said}",
         head=name[0].upper() + name[1:],
         change=change,
         control=control,

@@ -54,7 +54,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
 
     The computation is optional because it needs many forward passes.
     """
-    st.subheader(_("Is it used?"))
+    st.subheader(_("Ablation effect"))
     bound_widget(TeachOptions, "removed", st.toggle)
     if not get_params(TeachOptions).removed:
         return
@@ -70,7 +70,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
     show_notice(
         _(
-            "Without {head} the logit of the label moves by {size} on the mean{interval}. {alike}",
+            "Ablating {head} changes the label's logit by {size} on average{interval}. {alike}",
             head=head_name(*head),
             size=format_small(float(uses.size.mean[at])),
             interval=interval(uses.size, at),
@@ -79,24 +79,21 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         role="status",
     )
     figure = change_and_effect(
-        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("What has changed, and what is used"),
-        _("mean change of the logit"), beyond=found.heads_beyond, selected=head)  # fmt: skip
+        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("Change and ablation effect"),
+        _("mean logit change"), beyond=found.heads_beyond, selected=head)  # fmt: skip
     draw_chart(figure, KEY, on_click=partial(on_head_click, found.shape[1]))
     st.caption(
         _(
-            "Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the "
-            "model says moves when the head is removed and all others stay, mean of the sizes over {n} sentences.",
+            "Each dot is a head: right, its divergence; up, the mean absolute logit change when it is "
+            "ablated ({n} sentences).",
             n=uses.size.n,
         )
     )
     download_button(
-        _("Save what each head is used for"),
+        _("Save effects"),
         uses_csv(found, uses),
         "headlight-changed-used.csv",
-        _(
-            "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
-            " counted from 0"
-        ),
+        _("All digits"),
         provenance={**change_provenance(look, found), "rows": found.rows, "sentences": uses.size.n},
     )
 
@@ -104,17 +101,8 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
 def _describe_correlation(likeness: float) -> str:
     """Return a sentence on the rank correlation of change and ablation effect over all heads."""
     if np.isnan(likeness):
-        return _("No rank correlation can be told.")
-    what = (
-        _("what has changed more is used more")
-        if likeness > 0.5
-        else _("what has changed more is used less")
-        if likeness < -0.5
-        else _("how far a head has come says little about its use")
-    )
-    return _(
-        "Rank correlation of change and use over all heads: {likeness:.2f}, so {what}.", likeness=likeness, what=what
-    )
+        return _("The rank correlation is undefined.")
+    return _("Rank correlation of change and effect over all heads: {likeness:.2f}.", likeness=likeness)
 
 
 def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
@@ -128,14 +116,12 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
     sentences = found.facts.sentences[:MOST]
     moved = []
     mark = f"used:{look.job.id}:{found.facts.step}"
-    for at in stoppable_steps(mark, len(sentences), _("Reading the sentences without each head")):
+    for at in stoppable_steps(mark, len(sentences), _("Asking the model")):
         told = effects_without(look, sentences[at].text, sets)
         if told is not None:
             moved.append(told)
     if not moved:
-        show_notice(
-            _("In none of these sentences does the model tag a word, so there is no label to follow."), role="status"
-        )
+        show_notice(_("The model tags no word in these sentences."), role="status")
         return None
     every = np.stack(moved).astype(np.float64)
     return HeadEffects(mean_of(every), mean_of(np.abs(every)))

@@ -69,8 +69,8 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
     most = float(max(before.max(), task.max())) or None
     change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
     return [
-        MatrixSpec(_("Before"), before, names, names, _("Rows look at columns."), "sequential", most),
-        MatrixSpec(_("After"), task, names, names, _("On the same scale."), "sequential", most),
+        MatrixSpec(_("Before"), before, names, names, _("Rows attend to columns."), "sequential", most),
+        MatrixSpec(_("After"), task, names, names, _("Same scale."), "sequential", most),
         MatrixSpec(
             _("After − before"),
             task - before,
@@ -83,9 +83,7 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
             ),
             limit=change,
         ),
-        MatrixSpec(
-            _("Twin − before"), twin - before, names, names, _("With nothing to learn; same scale."), limit=change
-        ),
+        MatrixSpec(_("Control − before"), twin - before, names, names, _("Shuffled labels; same scale."), limit=change),
     ]
 
 
@@ -103,8 +101,7 @@ def _links(look: JobStatus, there: ViewState) -> None:
             beside = {"differs": "model", "beside": job.name}
             link_to_view(
                 "compare",
-                _("Open side by side"),
+                _("Compare models"),
                 icon=":material/compare:",
                 query={**to_query(before), **beside},
-                help=_("The model before and after, word by word, on this sentence and this head"),
             )

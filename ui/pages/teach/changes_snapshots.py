@@ -26,7 +26,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     film = fine_tuning_changes.film(found.folder)
     if film is None:
         return
-    st.subheader(_("On the way"))
+    st.subheader(_("Training snapshots"))
     steps = film.steps
     frame = min(max(get_params(TeachOptions).frame or len(steps), 1), len(steps)) - 1
     if len(steps) > 1:
@@ -40,12 +40,12 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
         )
     values, name = film.bits[found.rows], head_name(*head)
     left, right = st.columns(2)
-    title = _("Moved by step {step:,}", step=steps[frame])
+    title = _("Change by step {step:,}", step=steps[frame])
     limit = max(float(values.max()), 1e-6)
     figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
     draw_chart(figure, "changed_film_map", place=left)
     figure = by_step(
-        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("From step to step"),
+        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("Change over training"),
         frame=frame, kept=found.facts.step,
     )  # fmt: skip
     draw_chart(figure, "changed_film_line", place=right)
@@ -63,7 +63,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     )
     st.caption(
         _(
-            "Mean over {n} of the sentences, against the start. The dotted line is the step whose weights were kept.",
+            "Mean over {n} sentences. Dotted: the kept step.",
             n=len(found.facts.shown_sentences),
         )
     )

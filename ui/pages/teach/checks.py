@@ -35,7 +35,7 @@ def checks(data: TaskData, model: str | None, revision: str | None, length: int)
         found = _fit(data, model, revision, length)
         said = found.sentence
         if found.cut:
-            said = _("{said} “Pieces of a text”, in the settings for experts, says where.", said=said)
+            said = _("{said} Set it by “Maximum length” in “Advanced settings”.", said=said)
         show_notice(said, role="status")
         if found.unreadable and model is not None:
             show_notice(found.unreadable)
@@ -55,7 +55,7 @@ def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -
     kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
         measure = by_characters(data.labels.train) if model is None else _count_tokens_with(model, revision)
-        with st.spinner(_("Counting pieces")):
+        with st.spinner(_("Counting tokens")):
             kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
     return kept[1]
 

@@ -10,6 +10,7 @@ from ui.pages.teach.progress import MEASURES, NAMES
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
+from ui.show.text import join_sentences
 from viz.figures.training import learning_curve
 
 SCORES, LOSSES = "teach_scores", "teach_losses"
@@ -32,28 +33,18 @@ def curves(look: JobStatus) -> None:
     show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
-    figure = learning_curve(scored, theme(), _("How well are the dev rows told?"), translate(NAMES[kind]),
+    figure = learning_curve(scored, theme(), _("Dev score"), translate(NAMES[kind]),
                             last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
     draw_chart(figure, SCORES, place=left)
-    figure = learning_curve(learned, theme(), _("How wrong is it on the rows just read?"), _("loss (nats)"), last=last)
+    figure = learning_curve(learned, theme(), _("Training loss"), _("loss (nats)"), last=last)
     draw_chart(figure, LOSSES, place=right)
-    st.caption(
-        _(
-            "Left: the share that is told rightly of dev rows, which the model does not learn from; the best step is "
-            "kept."
-        )
-        if kind == "classify"
-        else _(
-            "Left: precision and recall of the names that are found in dev rows, as one number; the best step is kept."
-        )
-    )
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
     made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     download_button(
-        _("Save the curves"),
+        _("Save curves"),
         csv_table(("curve", "step", "value"), rows),
         "headlight-training.csv",
-        _("Every point of both curves as CSV, all digits"),
+        _("All digits"),
         provenance=made,
     )
 
@@ -62,16 +53,12 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     """Return a sentence on the best score so far, compared with the bag-of-words baseline if known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
-    'Best so far: accuracy 0.900 on the dev rows, at step 13; counting words reaches 0.950, which is more.'
+    'Best so far: accuracy 0.900 on the dev rows, at step 13. Bag of words: 0.950.'
     """
     step, score = max(scored, key=lambda point: point[1])
     said = _(
-        "Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}", measure=measure, score=score, step=step
+        "Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}.", measure=measure, score=score, step=step
     )
     if baseline is None:
-        return _("{sentence}.", sentence=said)
-    if baseline > score:
-        return _("{said}; counting words reaches {baseline:.3f}, which is more.", said=said, baseline=baseline)
-    if baseline < score:
-        return _("{said}; counting words reaches {baseline:.3f}, which is less.", said=said, baseline=baseline)
-    return _("{said}; counting words reaches {baseline:.3f}, which is as much.", said=said, baseline=baseline)
+        return said
+    return join_sentences(said, _("Bag of words: {baseline:.3f}.", baseline=baseline))

@@ -46,7 +46,7 @@ def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
 
     Return the chosen data; None until files are uploaded and parsed.
     """
-    titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Your own files")}
+    titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Own files")}
     bound_widget(TeachOptions, "data", place.selectbox, options=list(titles), format_func=titles.get)
     if options.data != OWN:
         return _load_card(options.data)
@@ -75,7 +75,7 @@ def _check_own_files(brought: OwnData) -> TaskData:
         labels, read = brought.content.labels, brought.content.notes
         # The notes of a file that was split already contain the numbers of rows.
         said = (*read, _sizes(labels)) if brought.whole else read
-        with st.spinner(_("Looking for what is odd")):
+        with st.spinner(_("Checking the data")):
             kept = TaskData(
                 brought.key, brought.name, labels, None, brought.source, said, balance(labels), duplicates(labels)
             )
@@ -86,7 +86,7 @@ def _check_own_files(brought: OwnData) -> TaskData:
 def _sizes(labels: LabeledDataset) -> str:
     """Return a lazy message with the numbers of train, dev and test rows."""
     return gettext_lazy(
-        "{train:,} rows to learn from, {dev:,} to choose the best step by, {test:,} to be told on in the end.",
+        "Rows: {train:,} train, {dev:,} dev, {test:,} test.",
         train=len(labels.train),
         dev=len(labels.dev),
         test=len(labels.test),
@@ -124,7 +124,7 @@ def _tables(data: TaskData) -> None:
         },
         height=HEIGHT,
         column_config={
-            "names in it": _("names in it"),
+            "names in it": _("entities"),
             "label": _("label"),
             "text": st.column_config.TextColumn(_("text"), width="large"),
         },

@@ -13,12 +13,12 @@ OWN = "own"  # The data set is made from the visitor's own files.
 SHOWS = {
     "results": gettext_lazy("Results"),
     "try": gettext_lazy("Try a sentence"),
-    "changed": gettext_lazy("What changed"),
+    "changed": gettext_lazy("Changes"),
     "keep": gettext_lazy("Keep"),
 }
-FOUND = gettext_lazy("found from the model and the task")
+FOUND = gettext_lazy("automatic")
 RATES = ("", "1e-05", "2e-05", "5e-05", "0.0001", "0.0002", "0.0003", "0.0005", "0.001")
-ROWS = {"all": gettext_lazy("All pieces"), "telling": gettext_lazy("Where the label is read")}
+ROWS = {"all": gettext_lazy("All tokens"), "telling": gettext_lazy("Label positions")}
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,20 @@ class TeachOptions(PaginationOptions):
     show: str = option(
         "results",
         label=gettext_lazy("View"),
-        help=gettext_lazy("How well it does, on a sentence of your own, what changed in its heads, and how to keep it"),
         choices=SHOWS,
     )
     data: str = option(
         "snips-intents",
-        label=gettext_lazy("What is to be learned"),
-        help=gettext_lazy("Sets that come with the app, each with its licence and its source, or files of your own"),
+        label=gettext_lazy("Task data"),
+        help=gettext_lazy("Built-in data sets with licence and source, or own files"),
         choices=(*ready_sets.BY_ID, OWN),
     )
     # The task of own files.
     kind: str = option(
         "classify",
-        label=gettext_lazy("What is labelled"),
-        help=gettext_lazy("Texts are told by their class, or words in them are found and named"),
-        choices={"classify": gettext_lazy("A class for each text"), "tag": gettext_lazy("A tag for each word")},
+        label=gettext_lazy("Task type"),
+        help=gettext_lazy("Classify texts, or tag words such as named entities"),
+        choices={"classify": gettext_lazy("Text classification"), "tag": gettext_lazy("Token classification")},
     )
     texts_in: str = ""  # The column of texts or words; "" for automatic detection.
     labels_in: str = ""
@@ -54,10 +53,8 @@ class TeachOptions(PaginationOptions):
     # The peak learning rate; "" for a default by model and task.
     rate: str = option(
         "",
-        label=gettext_lazy("Rate"),
-        help=gettext_lazy(
-            "The largest step that the weights take; it is reached after 6 % of the steps and falls to 0 at the last"
-        ),
+        label=gettext_lazy("Learning rate"),
+        help=gettext_lazy("Peak value; warm-up over 6 % of the steps, then linear decay to 0"),
         choices={rate: rate or FOUND for rate in RATES},
     )
     length: int = 64  # The maximum number of tokens of a text.
@@ -69,10 +66,8 @@ class TeachOptions(PaginationOptions):
     # Labels of the confusion matrix; those with fewer errors are summed up.
     classes: int = option(
         10,
-        label=gettext_lazy("Labels in the figure"),
-        help=gettext_lazy(
-            "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
-        ),
+        label=gettext_lazy("Labels shown"),
+        help=gettext_lazy("The labels with most errors; all others are summed up."),
     )
     sentence: str = ""  # A typed sentence for the fine-tuned model.
     label: int | None = None  # The index of the explained label; None for the likeliest.
@@ -83,29 +78,22 @@ class TeachOptions(PaginationOptions):
     # The rows of the compared maps.
     rows: str = option(
         "all",
-        label=gettext_lazy("Rows of the maps"),
-        help=gettext_lazy(
-            "All rows of a head's map, or only where the label is read: at [CLS] and its like for the class of a "
-            "text, at the words that are tagged for tags"
-        ),
+        label=gettext_lazy("Map rows"),
+        help=gettext_lazy("All rows, or only the positions whose output is classified ([CLS] or tagged words)"),
         choices=ROWS,
     )
     # The sentence of the compared maps, from 1.
     example: int = option(
-        1, label=gettext_lazy("Sentence"), help=gettext_lazy("Test rows that no train row has the text of")
+        1, label=gettext_lazy("Sentence"), help=gettext_lazy("Test rows whose text is not in the train rows")
     )
     # The training snapshot, from 1; 0 is the last.
     frame: int = option(
         0,
-        label=gettext_lazy("Step of the training"),
-        help=gettext_lazy("The evaluations on the way; the maps are those that the model had then"),
+        label=gettext_lazy("Training step"),
     )
     # Ablate each head in turn.
     removed: bool = option(
         False,
-        label=gettext_lazy("Remove each head in turn"),
-        help=gettext_lazy(
-            "Reads some of the sentences once without each head of the taught model: what has changed need not be "
-            "what its answer rests on"
-        ),
+        label=gettext_lazy("Ablate each head"),
+        help=gettext_lazy("A head that changed need not matter for the answer."),
     )

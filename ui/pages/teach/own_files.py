@@ -23,33 +23,32 @@ from ui.state.params import get_params
 BROUGHT, READ = "teach_brought", "teach_read"
 WANTED = {
     "classify": gettext_lazy(
-        "Bring a CSV, TSV, JSON Lines or Parquet file with a text and a label in each row. Numbers as labels are"
-        " fine; a list of classes, one name a line, says what they stand for."
+        "Upload CSV, TSV, JSON Lines or Parquet with a text and a label per row. Number labels may have a "
+        "list of class names."
     ),
     "tag": gettext_lazy(
-        "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between sentences."
-        " Tables with the columns Word and Tag are read, too; so are lists of tokens and tags in JSON Lines or Parquet."
+        "Upload CoNLL columns (a word and its BIO or BIOES tag per line, an empty line between sentences). "
+        "Also read: tables with Word and Tag; token and tag lists in JSON Lines or Parquet."
     ),
 }
 BOXES = {
     "train": gettext_lazy("Labelled texts"),
-    "dev": gettext_lazy("Rows to choose by (dev)"),
-    "test": gettext_lazy("Rows to be told on (test)"),
+    "dev": gettext_lazy("Dev rows"),
+    "test": gettext_lazy("Test rows"),
     "classes": gettext_lazy("List of classes"),
 }
 ABOUT = {
     "train": gettext_lazy(
-        "At most 50 MB and 250,000 rows; it stays on this machine. Text that is not UTF-8 is read in the likeliest"
-        " encoding, which is then stated. Without further files, the seed draws a tenth of the rows for development and"
-        " a tenth for the test."
+        "At most 50 MB and 250,000 rows; stays on this machine. Without further files, the seed draws 10 % "
+        "dev and 10 % test rows."
     ),
-    "dev": gettext_lazy("By these rows the best step of the training is chosen."),
-    "test": gettext_lazy("Rows that are looked at once, in the end, to tell how well the task is learned."),
-    "classes": gettext_lazy("For labels that are numbers: a name a line, the first that of number 0."),
+    "dev": gettext_lazy("Choose the best step."),
+    "test": gettext_lazy("Scored once, at the end."),
+    "classes": gettext_lazy("One name per line, beginning with label 0."),
 }
-TEXTS = {"classify": gettext_lazy("Texts are in column"), "tag": gettext_lazy("Words are in column")}
-LABELS = {"classify": gettext_lazy("Labels are in column"), "tag": gettext_lazy("Tags are in column")}
-COLUMN = gettext_lazy("Found by itself unless you pick one, by its name or by its number, from 1")
+TEXTS = {"classify": gettext_lazy("Text column"), "tag": gettext_lazy("Word column")}
+LABELS = {"classify": gettext_lazy("Label column"), "tag": gettext_lazy("Tag column")}
+COLUMN = gettext_lazy("Column name or number, from 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +128,8 @@ def _draw_uploader(part: str) -> None:
         kept[part] = replace(brought, file=replace(file, encoding=encoding))
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
-            show_notice(_("{file} is here from before.", file=kept[part].file.name), role="status")
-            help = _("The file is forgotten")
-            st.button(_("Leave it out"), key=f"teach_leave_{part}", on_click=leave, help=help)
+            show_notice(_("Kept from before: {file}", file=kept[part].file.name), role="status")
+            st.button(_("Remove file"), key=f"teach_leave_{part}", on_click=leave)
 
 
 def _load_own_data(options: TeachOptions) -> OwnData:
@@ -144,7 +142,7 @@ def _load_own_data(options: TeachOptions) -> OwnData:
     key = repr((how, sorted((part, one.id, one.file.encoding) for part, one in brought.items())))
     kept: OwnData | None = st.session_state.get(READ)
     if kept is None or kept.key != key:
-        with st.spinner(_("Reading the files")):
+        with st.spinner(_("Checking the data")):
             names = ", ".join(one.file.name for one in brought.values())
             whole = brought.keys() >= set(PARTS)
             kept = OwnData(_read(brought, options), brought["train"].file.name, names, whole, key)
@@ -180,7 +178,7 @@ def _number(column: str | None) -> int | None:
     if not (column.isascii() and column.isdigit() and len(column) < 6):
         raise UserError(
             gettext_lazy(
-                "Columns of words have no names, so “{column}” is none. Give the column's number, from 1.",
+                "“{column}” is not a column number. Give a number, from 1.",
                 column=column[:40],
             )
         )
@@ -199,7 +197,7 @@ def _pick_column(field: str, label: str, names: tuple[str, ...], place: DeltaGen
         place.selectbox,
         label,
         list(dict.fromkeys(("", *names, picked))),
-        format_func=lambda name: name or _("found by itself"),
+        format_func=lambda name: name or _("automatic"),
         accept_new_options=True,
         help=translate(COLUMN),
     )

@@ -33,12 +33,12 @@ from viz.figures.head_maps import head_map, picked_head
 
 HEADS = "teach_heads"
 FALLS = gettext_lazy(
-    "Without head {layer}-{head} {what} falls by {size}, the most of all heads. {few} of {all} heads have less than a"
-    " tenth of that effect."
+    "Ablating head {layer}-{head} lowers {what} by {size}, the most of all. {few} of {all} heads have less "
+    "than a tenth of that."
 )
 RISES = gettext_lazy(
-    "Without head {layer}-{head} {what} rises by {size}, the most of all heads. {few} of {all} heads have less than a"
-    " tenth of that effect."
+    "Ablating head {layer}-{head} raises {what} by {size}, the most of all. {few} of {all} heads have less "
+    "than a tenth of that."
 )
 
 
@@ -50,7 +50,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     if not trace.has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own way, so no head is removed here.",
+                "{model} does not support ablation. Choose another model.",
                 model=trace.model.architecture,
             ),
             "status",
@@ -78,12 +78,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         selected=head,
     )
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width))
-    st.caption(
-        _(
-            "Each cell is one head, removed while all others stay. Frame: the head that the links below show; a click "
-            "picks another."
-        )
-    )
+    st.caption(_("Each cell ablates a single head. Click a cell to select the head of the links."))
     download_button(_("Save the table"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("Every head's effect as CSV"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
@@ -167,8 +162,7 @@ def _links(asked: ExplainedLabel, head: Head | None) -> None:
         if fits(there):
             link_to_view(
                 "cause",
-                _("Remove more on Cause"),
+                _("Ablate more"),
                 icon=":material/content_cut:",
                 query={**to_query(there), "watch": _("tag") if asked.of_word else _("label")},
-                help=_("This sentence and this model on the page Cause, with the same answer watched"),
             )

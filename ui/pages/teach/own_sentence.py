@@ -54,11 +54,10 @@ def show(model: str, kind: Kind, first: str) -> None:
     text = get_params(TeachOptions).sentence or first
     st.session_state[TYPED] = text
     st.text_input(
-        _("A sentence of your own"),
+        _("Own sentence"),
         key=TYPED,
         on_change=_on_new_sentence,
         max_chars=LONGEST,
-        help=_("The model says what it makes of it; it is kept in the link."),
     )
     question = (TextLabel if kind == "classify" else WordTags)(model, text=text)
     request = TraceRequest(model, text)
@@ -70,9 +69,9 @@ def show(model: str, kind: Kind, first: str) -> None:
         show_notice(describe_prediction(asked), role="status")
         _probabilities(asked)
         pick_label(TeachOptions, asked)
-        st.subheader(_("What does it rest on?"))
+        st.subheader(_("Attribution"))
         draw_words(asked, trace)
-        st.subheader(_("Which heads does it need?"))
+        st.subheader(_("Head ablation"))
         draw_heads(asked, trace)
     except UserError as refusal:
         show_notice(refusal.message)
@@ -100,19 +99,16 @@ def _pick_word(request: TraceRequest, said: LabelAnswer) -> int:
     wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == get_params(TeachOptions).word), None)
     chosen = surest_label(said, OUTSIDE) if wanted is None else wanted
     chips = _chips(request, said, chosen)
-    mount(chips, STRIP, title=_("Click the word whose tag is to be explained"), on_pick=_make_on_pick(said))
+    mount(chips, STRIP, title=_("Click a word to explain its tag"), on_pick=_make_on_pick(said))
     many = sum(bool(chip.label) for chip in chips)
     show_notice(
-        _("{many} of {words} words have another tag than {outside}.", many=many, words=len(chips), outside=OUTSIDE)
-        if many
-        else _("None of {words} words have another tag than {outside}.", words=len(chips), outside=OUTSIDE),
+        _("{many} of {words} words have a tag other than {outside}.", many=many, words=len(chips), outside=OUTSIDE),
         role="status",
     )
     st.caption(
         _(
-            "A word's first piece carries its tag, as in training. What counts as a word is told by spaces and marks; "
-            "where a script has no spaces, every character does, also those inside a word, which training never asked "
-            "about."
+            "A word's first token carries its tag. Without spaces, every character counts as a word, which "
+            "training did not."
         )
     )
     return chosen
@@ -149,11 +145,7 @@ def _probabilities(asked: ExplainedLabel) -> None:
     if shares is not None:
         shown = order[:MOST_BARS]
         rest = float(shares[place, order[MOST_BARS:]].sum()) if len(order) > MOST_BARS else None
-        title = (
-            _("What the model says of “{word}”", word=asked.word)
-            if asked.of_word
-            else _("What the model says of the sentence")
-        )
+        title = _("Prediction for “{word}”", word=asked.word) if asked.of_word else _("Prediction for the sentence")
         marked = [at for at, label in enumerate(shown) if label == asked.label]
         values = [float(shares[place, label]) for label in shown]
         figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
@@ -168,5 +160,5 @@ def _probabilities(asked: ExplainedLabel) -> None:
         for label in order
     ]
     table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
-    download_button(_("Save the table"), table, "headlight-labels.csv", _("Every label's numbers as CSV"),
+    download_button(_("Save the table"), table, "headlight-labels.csv", _("All digits"),
          key="teach_save_labels", provenance=label_provenance(asked))  # fmt: skip

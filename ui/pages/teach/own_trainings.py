@@ -13,11 +13,11 @@ from ui.state.params import set_params
 
 SHOWN = 10  # Only so many trainings are listed, the newest.
 STATES = {
-    "waiting": gettext_lazy("waits"),
-    "running": gettext_lazy("is being taught"),
+    "waiting": gettext_lazy("waiting"),
+    "running": gettext_lazy("training"),
     "stopped": gettext_lazy("stopped"),
     "failed": gettext_lazy("failed"),
-    "done": gettext_lazy("taught"),
+    "done": gettext_lazy("trained"),
 }
 
 
@@ -36,12 +36,11 @@ def draw() -> None:
 def _row(look: JobStatus) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            _("Look at it"),
+            _("Open"),
             key=f"look_{look.job.id}",
             on_click=set_params,
             args=(TeachOptions,),
             kwargs={"job": look.job.id},
-            help=_("How it goes, and what came of it"),
         )
         when = f"{look.job.begun[:16].replace('T', ' ')} UTC"
         show_notice(f"{look.job.title} · {translate(STATES[look.state])} · {when}", role="status")

@@ -20,15 +20,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A model that has read much gets one new layer, its head, and learns from rows with answers: in "
-                "each step some rows are told, and all weights move a little towards the answers ([BERT, "
-                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). The rows are in three parts: *train* is "
-                "learned from, by *dev* the best step is chosen, and *test* is looked at once, in the end.\n"
-                "- The dashed line is what counting words reaches on the same rows (TF-IDF and logistic regression), "
-                "in a second and without any model. Where it wins, it is the better choice.\n"
-                "- Attention changes in any training, also with nothing to learn. So two *twins* learn the same rows "
-                "with their labels shuffled, and only what goes beyond their changes is told as the task's "
-                "([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+                "- Fine-tuning adds a task head to a pretrained model and trains it on labelled rows ([BERT, "
+                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). *Train* rows are learned, *dev* rows "
+                "choose the best step, and *test* rows are scored once, at the end.\n- The dashed line is a "
+                "bag-of-words baseline (TF-IDF and logistic regression). If it wins, use it.\n- Attention "
+                "changes in any training. Two controls therefore learn shuffled labels; only larger changes "
+                "are due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
             )
         )
 
@@ -40,11 +37,10 @@ def draw_training(options: TeachOptions) -> None:
     except UserError as refusal:
         show_notice(refusal.message)
         st.button(
-            _("Teach a model"),
+            _("New training"),
             on_click=set_params,
             args=(TeachOptions,),
             kwargs={"job": ""},
-            help=_("Data and settings"),
         )
         return
     draw_progress(look)

@@ -10,8 +10,8 @@ from i18n import _, gettext_lazy, ngettext, translate
 from training.jobs.job import JobStatus
 
 MEASURES = {"classify": "accuracy", "tag": "f1"}
-NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("F1 of names")}
-TWINS = (gettext_lazy("The first twin learns shuffled labels"), gettext_lazy("The second twin learns shuffled labels"))
+NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1")}
+TWINS = (gettext_lazy("Training control 1 of 2"), gettext_lazy("Training control 2 of 2"))
 
 Line = Mapping[str, Any]
 
@@ -82,12 +82,12 @@ def progress_of(look: JobStatus) -> TrainingProgress:
 def describe_job(look: JobStatus) -> str:
     """Return a sentence on the phase and the progress of a running job."""
     if look.phase == "changes":
-        return _("Comparing the heads before and after, with what the twins show")
-    found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Learning")
+        return _("Comparing the heads")
+    found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Training")
     if not found.last:
-        return _("Opening the model and reading the rows")
+        return _("Loading model and data")
     if found.step >= found.last:
-        return _("Saving the best, and telling the test rows") if look.phase == "teach" else _("Saving the twin")
+        return _("Saving and testing") if look.phase == "teach" else _("Saving the control")
     said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
     return _("{said}, {left}", said=said, left=found.time_left) if found.time_left else said
 
@@ -96,4 +96,4 @@ def _describe_control(look: JobStatus) -> str:
     """Return a phrase for the shuffled-label control that is being trained."""
     plans = look.lines("plan")
     number = plans[-1].get("twin", 0) if plans else 0
-    return translate(TWINS[number]) if number < len(TWINS) else _("A twin learns shuffled labels")
+    return translate(TWINS[number]) if number < len(TWINS) else _("Training a control")

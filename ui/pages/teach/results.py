@@ -55,8 +55,7 @@ def _of_texts(found: TestPredictions) -> str:
     right, n = sum(row.hit for row in found.rows), len(found.rows)
     low, high = wilson(right, n)
     return _(
-        "Of {n:,} test rows it tells {right:,} rightly: accuracy {accuracy:.1f} % ({low:.1f} to {high:.1f}), macro F1"
-        " {f1:.3f}.",
+        "Test accuracy: {accuracy:.1f} % ({low:.1f} to {high:.1f}), {right:,} of {n:,} rows; macro F1 {f1:.3f}.",
         n=n,
         right=right,
         accuracy=100 * found.test["accuracy"],
@@ -69,9 +68,8 @@ def _of_texts(found: TestPredictions) -> str:
 def _of_names(found: TestPredictions, low: float, high: float) -> str:
     test = found.test
     return _(
-        "In {n:,} test rows it finds names with F1 {f1:.3f} ({low:.3f} to {high:.3f}): of those that it says,"
-        " {precision:.1f} % are right (precision), of the true ones it finds {recall:.1f} % (recall). A name is right"
-        " where its kind and both its ends are.",
+        "Entity F1 in {n:,} test rows: {f1:.3f} ({low:.3f} to {high:.3f}); precision {precision:.1f} %, "
+        "recall {recall:.1f} %. Type and both ends must be right.",
         n=len(found.rows),
         f1=test["f1"],
         low=low,
@@ -90,23 +88,22 @@ def _describe_baseline(found: TestPredictions) -> str:
     lead = round((found.test["accuracy"] - counted) * n)
     if lead > 0:
         return _(
-            "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, {lead:,}"
-            " of {n:,} fewer.",
+            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
+            "{n:,} rows fewer.",
             counted=100 * counted,
             lead=lead,
             n=n,
         )
     if lead < 0:
         return _(
-            "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, {lead:,}"
-            " of {n:,} more: it wins here, without any attention.",
+            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
+            "{n:,} rows more. Use it here.",
             counted=100 * counted,
             lead=-lead,
             n=n,
         )
     return _(
-        "Counting words (TF-IDF and logistic regression) tells {counted:.1f} % of the same rows rightly, as many: the"
-        " model wins nothing by its attention here.",
+        "The bag-of-words baseline (TF-IDF, logistic regression) reaches the same {counted:.1f} %.",
         counted=100 * counted,
     )
 
@@ -117,9 +114,9 @@ def _one_label(found: TestPredictions) -> str:
     if len(said) != 1:
         return ""
     if found.kind == "tag":
-        return _("It finds no name at all: that is a collapse, and its figures say nothing about the task.")
+        return _("It finds no entity: the model has collapsed.")
     return _(
-        "It says {label} of every row: that is a collapse, and it has told nothing apart.",
+        "It predicts {label} for every row: the model has collapsed.",
         label=quote_label(found.labels[said.pop()]),
     )
 
@@ -130,7 +127,7 @@ def _cut(found: TestPredictions) -> str:
     if not cut.get("texts"):
         return ""
     return _(
-        "{texts:,} of {of:,} texts are longer than {length:,} tokens: the model read only their first {length:,}.",
+        "{texts:,} of {of:,} texts were cut to {length:,} tokens.",
         texts=cut["texts"],
         of=cut["of"],
         length=cut["length"],
@@ -140,11 +137,11 @@ def _cut(found: TestPredictions) -> str:
 def _describe_evaluation(found: TestPredictions) -> str:
     """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
     scores = found.scores
-    stopped = "" if scores["finished"] else _(", stopped before the last")
+    stopped = "" if scores["finished"] else _(" (stopped early)")
     dev = scores.get("dev") or {}
     chosen = (
         _(
-            " the weights of step {step:,} were chosen on {rows:,} other rows,",
+            " step {step:,} was chosen on {rows:,} dev rows;",
             step=dev["step"],
             rows=scores["rows"]["dev"],
         )
@@ -152,8 +149,8 @@ def _describe_evaluation(found: TestPredictions) -> str:
         else ""
     )
     return _(
-        "{model} learned from {rows:,} rows: {steps:,} steps in {minutes:.1f} minutes{stopped}, seed {seed};{chosen} "
-        "and the test split was scored once, at the end.",
+        "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
+        "{seed};{chosen} the test rows were scored once.",
         model=scores["model"],
         rows=scores["rows"]["train"],
         steps=scores["steps"],

@@ -17,41 +17,40 @@ from viz.figures.evaluation import calibration as draw_bins
 
 LITTLE = 100  # With fewer predictions the sentence warns of a small sample.
 BEYOND = gettext_lazy(
-    "{said} That is more than chance does: if it were right exactly as often as it is sure, so many would show"
-    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+    "{said} That exceeds chance: perfect calibration gives {by_chance:.3f}, and at most {at_most:.3f} in 95 "
+    "of 100 draws."
 )
 WITHIN = gettext_lazy(
-    "{said} That is no more than chance does: if it were right exactly as often as it is sure, so many would show"
-    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+    "{said} That is within chance: perfect calibration gives {by_chance:.3f}, and at most {at_most:.3f} in "
+    "95 of 100 draws."
 )
-WHAT = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words that it said to be of a name")}
+WHAT = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words tagged as entities")}
 COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
 
 
 def draw_calibration(results: EvaluationResults, model: str) -> None:
     """Draw the reliability diagram, its summary and its CSV export."""
-    st.subheader(_("How sure, how right"))
+    st.subheader(_("Calibration"))
     found, told = results.predictions, results.sureness
     if told is None:
-        show_notice(_("It said no word to be of a name, so there is nothing that it was sure of."), role="status")
+        show_notice(_("It tagged no word as an entity."), role="status")
         return
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
     bins = bins_of(told)
-    draw_chart(draw_bins(bins, theme(), _("Right as often as sure?")), "teach_sureness")
+    draw_chart(draw_bins(bins, theme(), _("Reliability diagram")), "teach_sureness")
     about = _(
-        "Each bar: {what} of which it was about as sure, and how many; how sure is the probability that it gives its"
-        " own answer. Where the mark stands beyond the bar's end, it is surer than right. Pale: fewer than {few}. The"
-        " error is the distance between mark and end, averaged over all answers"
-        " ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)); its interval is the basic bootstrap's.",
+        "Bars: accuracy of {what}, binned by confidence (the probability of the answer). Mark beyond the "
+        "bar: overconfident. Pale: fewer than {few}. Error: mean distance of mark and bar "
+        "([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)), with its basic bootstrap interval.",
         what=WHAT[found.kind],
         few=FEW,
     )
     if found.kind == "tag":
-        about = _("{about} Words that it said to be of none are left out: they are many and easy.", about=about)
+        about = _("{about} Words without an entity are left out.", about=about)
     st.caption(about)
     rows = [[one.start, one.end, one.answers, one.sure, one.right, one.low, one.high] for one in bins]
-    save_table(_("Save these numbers"), COLUMNS, rows, "sureness", _("All digits"), found, model)
+    save_table(_("Save calibration"), COLUMNS, rows, "sureness", _("All digits"), found, model)
 
 
 def bins_of(told: Calibration) -> list[Bin]:
@@ -74,8 +73,8 @@ def summary(told: Calibration, what: str) -> list[str]:
     weights = np.nan_to_num(told.answers / n)
     sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))
     said = _(
-        "It is {sure:.1f} % sure on average, and right on {right:.1f} % of {n:,} {what}. Expected calibration error:"
-        " {error:.3f} ({low:.3f} to {high:.3f}).",
+        "Mean confidence {sure:.1f} %, accuracy {right:.1f} % of {n:,} {what}. Expected calibration error: "
+        "{error:.3f} ({low:.3f} to {high:.3f}).",
         sure=100 * sure,
         right=100 * right,
         n=n,
@@ -87,5 +86,5 @@ def summary(told: Calibration, what: str) -> list[str]:
     beside = BEYOND if told.error > told.at_most else WITHIN
     lines = [_(beside, said=said, by_chance=told.by_chance, at_most=told.at_most)]
     if n < LITTLE:
-        lines.append(_("These are {n} answers only: bars and error say little.", n=n))
+        lines.append(_("Only {n} answers: the error is uncertain.", n=n))
     return lines

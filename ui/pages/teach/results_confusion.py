@@ -29,7 +29,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
 
     If there are many labels, the labels with the fewest errors are summed up in a last row and column.
     """
-    st.subheader(_("What was taken for what"))
+    st.subheader(_("Confusion matrix"))
     found, counts, options = results.predictions, results.counts, get_params(TeachOptions)
     unit = translate(UNITS[found.kind])
     kept = list(range(len(found.labels)))
@@ -44,23 +44,22 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
     names = [found.labels[at] for at in kept] + ([_("{n} others", n=others)] if others else [])
     show_notice(describe_worst(counts, found.labels, unit), role="status")
     figure = figures.confusion(
-        summed_up(counts, kept), names, theme(), _("True and said"), unit, rest=bool(others),
+        summed_up(counts, kept), names, theme(), _("True and predicted"), unit, rest=bool(others),
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept))
     about = _(
-        "Each cell: how many {unit} of the label at the left were said to have the one above; colour is their share of"
-        " the row, and what is right stands on the diagonal. A click opens a cell's rows below, as the two lists there"
-        " do.",
+        "Rows: true label; columns: predicted label; cells: {unit}; colour: share of the row. Click a cell "
+        "to list its rows below.",
         unit=unit,
     )
     if found.kind == "tag":
-        about = _("{about} {outside}: no name.", about=about, outside=OUTSIDE)
+        about = _("{about} {outside}: no entity.", about=about, outside=OUTSIDE)
     if len(names) > figures.NAMED:
-        about = _("{about} Columns have the numbers of the rows.", about=about)
+        about = _("{about} Columns are numbered as the rows.", about=about)
     st.caption(about)
     rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
-    save_table(_("Save the matrix"), ["true \\ said", *found.labels], rows, "confusion", _("Every label"), found, model)
+    save_table(_("Save matrix"), ["true \\ said", *found.labels], rows, "confusion", _("All digits"), found, model)
 
 
 def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
@@ -68,10 +67,10 @@ def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
     wrong = counts.copy()
     wrong[range(len(wrong)), range(len(wrong))] = 0
     if not wrong.any():
-        return _("All {n:,} {unit} were told rightly.", n=counts.sum(), unit=unit)
+        return _("All {n:,} {unit} are right.", n=counts.sum(), unit=unit)
     true, said = divmod(int(wrong.argmax()), len(wrong))
     return _(
-        "{wrong:,} of {n:,} {unit} were told wrongly. Most often {true} was taken for {said}: {often:,} of {times:,}.",
+        "{wrong:,} of {n:,} {unit} are wrong. Most often {true} is predicted as {said}: {often:,} of {times:,}.",
         wrong=wrong.sum(),
         n=counts.sum(),
         unit=unit,

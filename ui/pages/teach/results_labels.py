@@ -13,7 +13,7 @@ from ui.run.notices import show_notice
 from ui.show.tables import draw_table
 
 FEW = 20  # Scores of labels with less support are marked as unreliable.
-TITLES = {"classify": gettext_lazy("Each class"), "tag": gettext_lazy("Each kind of name")}
+TITLES = {"classify": gettext_lazy("Scores by class"), "tag": gettext_lazy("Scores by entity")}
 FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
     "class": gettext_lazy("class"),
@@ -22,19 +22,17 @@ HEADINGS = {
     "recall": gettext_lazy("recall"),
     "F1": gettext_lazy("F1"),
     "support": gettext_lazy("support"),
-    "said": gettext_lazy("said"),
+    "said": gettext_lazy("predicted"),
     "low": gettext_lazy("low"),
     "high": gettext_lazy("high"),
 }
 SHARES = ("precision", "recall", "F1", "low", "high")
 ABOUT = {
     "classify": gettext_lazy(
-        "Precision: of the rows that were said to be of the class, the share that is. Recall: of the rows of"
-        " the class, the share that was said to be."
+        "Precision: share of the predicted rows that are right. Recall: share of the true rows that are found."
     ),
     "tag": gettext_lazy(
-        "Precision: of the names of the kind that were said, the share that is right. Recall: of the true names of"
-        " the kind, the share that was found."
+        "Precision: share of the predicted entities that are right. Recall: share of the true entities that are found."
     ),
 }
 
@@ -56,14 +54,14 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     draw_table(columns, column_config=shown, key="teach_labels")
     st.caption(
         _(
-            "{about} F1: their harmonic mean. Support: how many there are; said: how many were said. Low and high:"
-            " ends of recall's 95 % interval (Wilson). None: a share of nothing. A click on a column's name sorts.",
+            "{about} F1: their harmonic mean. Support: true cases. Low and high: recall's 95 % interval "
+            "(Wilson). None: undefined.",
             about=ABOUT[found.kind],
         )
     )
     if note := describe_rare(each):
         show_notice(note, role="status")
-    save_table(_("Save this table"), names, rows, "labels", _("All digits"), found, model)
+    save_table(_("Save scores"), names, rows, "labels", _("All digits"), found, model)
 
 
 def describe_rare(each: dict[str, SpanCounts]) -> str:

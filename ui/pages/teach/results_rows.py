@@ -25,13 +25,12 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
 ANY = -1
-HITS = gettext_lazy("What the model told rightly, every word of a text with tags; where it was wrong; or both")
+HITS = gettext_lazy("Filter by right and wrong rows")
 ORDER = {
-    "classify": gettext_lazy("Mistakes stand before what is right, which begins with the least sure."),
+    "classify": gettext_lazy("Errors come first, the most confident at the top."),
     "tag": gettext_lazy(
-        "Mistakes stand before what is right, which begins with the least sure. Straight line: a name that is right,"
-        " its kind and both its ends; dashes: a true one that was missed; waves: one that was said wrongly. Under its"
-        " first word stands what is the matter. Shaded: words of the chosen cell."
+        "Errors come first, the most confident at the top. Straight line: right; dashes: missed; waves: "
+        "wrong. Shaded: words of the chosen cell."
     ),
 }
 FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"), "missed": gettext_lazy("{n} missed")}
@@ -39,7 +38,7 @@ FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"),
 
 def draw_rows(results: EvaluationResults, model: str) -> None:
     """Draw the filters for the true and the predicted label, and a page of the matching test rows."""
-    st.subheader(_("The test rows, surest mistakes first"))
+    st.subheader(_("Test rows"))
     found, options = results.predictions, get_params(TeachOptions)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
@@ -52,19 +51,19 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
             _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
         )
         token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(ViewState(model=model, text=row.text), _("This text, read by the model that was taught,"))
+        explore_link(ViewState(model=model, text=row.text), _("This text with this model"))
     st.caption(translate(ORDER[found.kind]))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
-    save_table(_("Save these rows"), names, lines, "rows", _("All {n:,} of this list", n=len(kept)), found, model)
+    save_table(_("Save rows"), names, lines, "rows", _("All {n:,} rows", n=len(kept)), found, model)
 
 
 def select_rows(rows: Sequence[ToldRow], true: int | None, said: int | None, found: TestPredictions) -> str:
     """Return a sentence on the number of rows that match the filters and the number of errors among them."""
     of = "" if true is None else _(" of {label}", label=quote_label(found.labels[true]))
-    to_be = "" if said is None else _(" said to be {label}", label=quote_label(found.labels[said]))
+    to_be = "" if said is None else _(" predicted as {label}", label=quote_label(found.labels[said]))
     word = _(" with a word") if of + to_be and found.kind == "tag" else ""
     return _(
-        "{n:,} test rows{word}{of}{said}, {wrong:,} with a mistake.",
+        "{n:,} test rows{word}{of}{said}, {wrong:,} with an error.",
         n=len(rows),
         word=word,
         of=of,
@@ -83,12 +82,11 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
         set_params(TeachOptions, **{name: None if chosen == ANY else chosen}, leaf=1)
 
     column.selectbox(
-        {"true": _("What is true"), "said": _("What was said")}[name],
+        {"true": _("True label"), "said": _("Predicted label")}[name],
         [ANY, *range(len(labels))],
-        format_func=lambda at: _("anything") if at == ANY else labels[at],
+        format_func=lambda at: _("any") if at == ANY else labels[at],
         key=key,
         on_change=keep,
-        help=_("Only rows with this label; a click on a cell of the matrix sets both"),
     )
 
 
@@ -96,12 +94,12 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     """Return the heading of a row: hit or miss, the prediction and the true label, with probabilities.
 
     >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
-    'Miss · said “cat” 0.90 · is “dog” 0.05'
+    'Miss · predicted “cat” 0.90 · true “dog” 0.05'
     """
     if isinstance(row, TagPrediction):
         names = [word.verdict for word in compare_words(row) if word.label]
         found = [_(what, n=names.count(verdict)) for verdict, what in FOUND.items() if verdict in names]
-        surest = "" if row.hit else _("surest mistake {sure}", sure=percent(row.sure))
+        surest = "" if row.hit else _("top error {sure}", sure=percent(row.sure))
         return " · ".join(
             part for part in (_("Hit") if row.hit else _("Miss"), format_comma_list(found), surest) if part
         )
@@ -109,7 +107,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     if row.hit:
         return _("Hit · {said} {sure}", said=said, sure=percent(row.sure))
     return _(
-        "Miss · said {said} {sure} · is {true} {due}",
+        "Miss · predicted {said} {sure} · true {true} {due}",
         said=said,
         sure=percent(row.sure),
         true=true,
@@ -123,13 +121,13 @@ def _mark_words(row: TagPrediction, true: int | None, said: int | None) -> Itera
     each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compare_words(row), strict=True)
     for (start, end), pair, tag, got, share, word in each:
         yield from (TokenChip(piece) for piece in row.text[at:start].split())
-        sure = _("was cut off") if share is None else _("said {tag} {sure}", tag=got, sure=percent(share))
+        sure = _("cut off") if share is None else _("predicted {tag} {sure}", tag=got, sure=percent(share))
         yield TokenChip(
             row.text[start:end],
             shade=0.3 if asked and counts(pair, true, said) else None,
             mark=word.verdict,
             label=translate(word.label),
-            title=_("{said}, is {tag}", said=sure, tag=tag) if tag != got else sure if got != "O" else "",
+            title=_("{said}, true {tag}", said=sure, tag=tag) if tag != got else sure if got != "O" else "",
         )
         at = end
     yield from (TokenChip(piece) for piece in row.text[at:].split())

@@ -17,7 +17,7 @@ from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # The maximum number of concurrent downloads.
-BUSY = gettext_lazy("Too many models are being saved just now. Try again in a minute.")
+BUSY = gettext_lazy("Too many models are being saved. Try again in a minute.")
 # The encoding "identity" keeps Streamlit from compressing the zip file again.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
 SENDING = ConcurrencyLimit(AT_ONCE, 0, BUSY)
@@ -38,12 +38,12 @@ def model_archive(request: Request) -> Response:
     except UserError as refusal:
         return PlainTextResponse(translate(refusal.message), 410)
     if not look.has_model:
-        return PlainTextResponse(_("Nothing is saved of this training yet."), 410)
+        return PlainTextResponse(_("This training has no saved model yet."), 410)
     content = SENDING.hold_place(iterate_zip(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
-        return PlainTextResponse(_("This model was removed just now."), 410)
+        return PlainTextResponse(_("This model has been removed."), 410)
     except StopIteration:
         return SENDING.busy_response()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}

@@ -52,7 +52,7 @@ def _pages(look: JobStatus) -> None:
             _("Open Attention heads"),
             icon=":material/grid_view:",
             query=to_query(there),
-            help=_("Every head of the taught model, on a sentence of the test rows"),
+            help=_("On a sentence of the test rows"),
         )
         if look.job.model != CHARACTERS:
             before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
@@ -61,12 +61,11 @@ def _pages(look: JobStatus) -> None:
                 _("Before and after"),
                 icon=":material/compare:",
                 query={**to_query(before), "differs": "model", "beside": look.job.name},
-                help=_("The model that it started from beside the taught one, head by head"),
             )
     show_notice(
-        _("Its name is in the list of models at the left, so that it opens on every page.")
+        _("Every page lists this model.")
         if look.job.owner == visitor()
-        else _("While it is chosen, its name is in the list of models at the left, so that it opens on every page."),
+        else _("While it is chosen, every page lists this model."),
         role="status",
     )
 
@@ -84,21 +83,16 @@ def _file(look: JobStatus) -> None:
     """Draw the download button, the size, and the code for loading the model elsewhere."""
     size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
     with st.container(horizontal=True, vertical_alignment="center"):
-        about = _(
-            "{size:,.1f} MB: weights, names of the labels, tokenizer, its card with all scores, test rows",
-            size=size / 1e6,
-        )
-        st.link_button(_("Save the model as zip"), address(look), help=about, icon=":material/download:")
+        about = _("Weights, labels, tokenizer, model card with scores, test rows")
+        st.link_button(_("Save model (zip)"), address(look), help=about, icon=":material/download:")
         said = _("{size:,.1f} MB, in the layout of transformers.", size=size / 1e6)
         if look.state != "done" and look.phase == "teach":
-            said = _("{said} It is not learned to the end yet.", said=said)
+            said = _("{said} The training is unfinished.", said=said)
         show_notice(said, role="status")
-    with st.expander(_("How it opens on another machine")):
-        show_notice(_("Unpack it. In Python, with transformers and nothing of this app:"), role="status")
+    with st.expander(_("On another machine")):
+        show_notice(_("Unpack it. With transformers:"), role="status")
         st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python", wrap_lines=True)
-        show_notice(
-            _("In this app, on any machine: start it with the folder that the unpacked one lies in."), role="status"
-        )
+        show_notice(_("In this app: start it with the parent folder."), role="status")
         st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash", wrap_lines=True)
 
 
@@ -106,8 +100,8 @@ def _link(look: JobStatus) -> None:
     """Show the link of the training and the access that it gives."""
     show_notice(
         _(
-            "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows "
-            "included, and save the model; stopping and removing stay with the browser that began it."
+            "Anyone with the link may see this training, its rows included, and save the model. Only the "
+            "browser that began it can stop or remove it."
         ),
         role="status",
     )
@@ -119,8 +113,8 @@ def _describe_disk_use(look: JobStatus) -> None:
     taken, budget = queue().size(look.job.id), queue().budget
     show_notice(
         _(
-            "It takes {taken:,.1f} MB here. All taught models together may take {budget:,.1f} GB; when a new"
-            " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
+            "It takes {taken:,.1f} MB; all trained models may take {budget:,.1f} GB. New trainings remove "
+            "the oldest, after a warning.",
             taken=taken / 1e6,
             budget=budget / 1e9,
         ),
@@ -133,18 +127,12 @@ def _removal(look: JobStatus) -> None:
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)
     if st.session_state.get(SURE) != look.job.id:
-        st.button(
-            _("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,), help=_("It asks once more")
-        )
+        st.button(_("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,))
         return
-    show_notice(
-        _("“{title}” will be gone from here with its rows and all that was found, for everybody.", title=look.job.title)
-    )
+    show_notice(_("“{title}” will be removed for everybody, with its rows and results.", title=look.job.title))
     with st.container(horizontal=True):
-        st.button(
-            _("Remove it for good"), type="primary", on_click=_remove, args=(look,), help=_("There is no way back")
-        )
-        st.button(_("Keep it"), on_click=_ask, args=("",), help=_("Nothing is removed"))
+        st.button(_("Remove permanently"), type="primary", on_click=_remove, args=(look,))
+        st.button(_("Keep it"), on_click=_ask, args=("",))
 
 
 def _ask(job_id: str) -> None:

@@ -21,28 +21,25 @@ from ui.run.services import get_backend
 from ui.state.params import set_params
 
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
-STARTS = {"model": gettext_lazy("A trained model"), "nothing": gettext_lazy("Nothing, by characters")}
+STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
 ABOUT_START = gettext_lazy(
-    "A model that has read much needs few examples of a task, if it knows the language. From nothing, a small one"
-    " learns the characters and the task at once, in any language."
+    "Pretrained models need few examples; random weights learn characters and task in any language."
 )
-MINUTES = gettext_lazy(
-    "Of training at most; it ends earlier where the passes over the rows that are set below are done"
-)
+MINUTES = gettext_lazy("At most; fewer if the epochs are done")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
-        gettext_lazy("Passes over the rows"),
-        gettext_lazy("The training ends after so many, or when its minutes are over"),
+        gettext_lazy("Epochs"),
+        gettext_lazy("At most; fewer if the minutes are over"),
     ),
-    "length": (gettext_lazy("Pieces of a text"), gettext_lazy("What is longer is cut there")),
+    "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to so many tokens.")),
     "frozen": (
-        gettext_lazy("Layers that stay"),
-        gettext_lazy("From below, the embeddings with them: they are not changed"),
+        gettext_lazy("Frozen layers"),
+        gettext_lazy("From the embeddings upwards"),
     ),
     "seed": (
         gettext_lazy("Seed"),
-        gettext_lazy("Of the division of a file, of the new head's first numbers, and of the order of the rows"),
+        gettext_lazy("Splits, initial head weights and row order"),
     ),
 }
 
@@ -55,7 +52,7 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
         _pick_start(start, options.start_revision)
     numbers = clamp_settings(options, start)
     _number("minutes", numbers, right, gettext_lazy("Minutes"), MINUTES)
-    with st.expander(_("Settings for experts")):
+    with st.expander(_("Advanced settings")):
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
             _number(name, numbers, place, *NUMBERS[name])
@@ -102,12 +99,12 @@ def _pick_start(start: str, revision: str) -> None:
                          on_change=keep, required=True, help=translate(ABOUT_START))  # fmt: skip
     if start == CHARACTERS:
         show_notice(
-            _("Four layers of four heads, drawn at random; every character that stands twice in the rows is a piece."),
+            _("Four layers of four heads, initialised at random; tokens are characters that occur at least twice."),
             role="status",
         )
         return
     pick_model("teach", start, revision, lambda name, its: set_params(TeachOptions, start=name, start_revision=its),
-               label=_("Model that is taught"))  # fmt: skip
+               label=_("Initial model"))  # fmt: skip
 
 
 def _number(name: str, numbers: dict[str, int], place: DeltaGenerator, label: str, about: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from training.jobs.job import JobStatus
 from ui.pages.teach.curves import curves
@@ -19,18 +19,13 @@ from ui.state.params import set_params
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
-LINK = gettext_lazy(
-    "The link in the browser's address shows this training on any device. Whoever has it may look; only the browser"
-    " that began it can stop it."
-)
+LINK = gettext_lazy("Anyone with the link may look; only the browser that began it can stop it.")
 COLLAPSED = {
-    "classify": gettext_lazy(
-        "Twice running every text of the dev rows was called “{only}”: nothing is learned so far."
-    ),
-    "tag": gettext_lazy("Twice running nothing was found in the dev rows: nothing is learned so far."),
+    "classify": gettext_lazy("Two evaluations predicted “{only}” for every dev row: nothing is learned so far."),
+    "tag": gettext_lazy("Two evaluations found no entity in the dev rows: nothing is learned so far."),
 }
-PASSES = gettext_lazy("{said} Often that passes; if it does not, a smaller rate, more minutes or more rows help.")
-ENDED = gettext_lazy("{said} It ended so: a smaller rate, more minutes or more rows help.")
+PASSES = gettext_lazy("{said} If this lasts, lower the learning rate, or add minutes or rows.")
+ENDED = gettext_lazy("{said} Lower the learning rate, or add minutes or rows.")
 
 
 def draw_progress(look: JobStatus) -> None:
@@ -45,8 +40,8 @@ def _draw_title(look: JobStatus) -> None:
     about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
     with st.container(horizontal=True, vertical_alignment="center"):
         show_notice(about, role="status")
-        help = _("Back to the data and the settings; this training goes on, and stays where its link leads")
-        st.button(_("Teach another"), on_click=set_params, args=(TeachOptions,), kwargs={"job": ""}, help=help)
+        help = _("This training goes on and keeps its link.")
+        st.button(_("New training"), on_click=set_params, args=(TeachOptions,), kwargs={"job": ""}, help=help)
 
 
 def _job_state(look: JobStatus) -> tuple[str, str, bool]:
@@ -64,7 +59,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
         st.rerun()
     _state(look)
     if look.phase != "teach":
-        with st.expander(_("How the training went")):
+        with st.expander(_("Training curves")):
             curves(look)
     else:
         curves(look)
@@ -82,15 +77,13 @@ def _state(look: JobStatus) -> None:
         elif look.state != "done":
             show_notice(in_words(look), role="alert" if look.state == "failed" else "status")
         if look.job.id in stopping:
-            show_notice(_("It stops after this step, and keeps the best so far."), role="status")
+            show_notice(_("Stopping after this step; the best step is kept."), role="status")
         elif look.state in ("waiting", "running") and mine:
             st.button(
-                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("The best so far is kept; it can go on later.")
+                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("The best step is kept; it can go on later.")
             )
         elif look.state in ("stopped", "failed") and mine:
-            st.button(
-                _("Go on"), type="primary", on_click=_go_on, args=(look.job.id,), help=_("Continue where it was.")
-            )
+            st.button(_("Go on"), type="primary", on_click=_go_on, args=(look.job.id,))
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)
     if look.state in ("waiting", "running"):
@@ -103,25 +96,18 @@ def in_words(look: JobStatus) -> str:
     if look.state == "waiting":
         if not look.ahead:
             return _("It begins now.")
-        return ngettext(
-            "It waits: {n} training comes before it on this machine.",
-            "It waits: {n} trainings come before it on this machine.",
-            look.ahead,
-            n=look.ahead,
-        )
+        return _("Waiting; trainings before it: {n}.", n=look.ahead)
     if look.state == "failed":
         return translate(look.said)
     if look.state == "done":
-        return _("The model is taught, and compared with what it was.")
+        return _("The training is finished.")
     found, said = progress_of(look), translate(look.said) or _("Stopped.")
     if look.phase != "teach":
-        return _(
-            "{said} The model is taught; what changed in its heads is told once this goes on to the end.", said=said
-        )
+        return _("{said} The model is trained; press “Go on” for the comparison.", said=said)
     if not look.has_model:
         return _("{said} Nothing is saved yet.", said=said)
     return _(
-        "{said} It was at step {step:,} of {last:,}; the best so far is kept, and shown below.",
+        "{said} Step {step:,} of {last:,}; the best step is kept and shown below.",
         said=said,
         step=found.step,
         last=found.last,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from i18n import _, gettext_lazy, ngettext
+from i18n import _, gettext_lazy
 from inference import UserError
 from training.jobs.job import CHARACTERS, FinetuneSettings, Training, new_job
 from ui.pages.teach.checks import checks
@@ -20,7 +20,7 @@ from ui.run.services import get_backend
 from ui.show.text import format_comma_list
 from ui.state.params import set_params
 
-WRITES = gettext_lazy("The picked model writes one text from another. Pick one that reads one text, such as BERT.")
+WRITES = gettext_lazy("Encoder-decoders cannot be fine-tuned here. Pick a model such as BERT.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,12 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
     """Draw the start button with a description of the training; submit it if the button is pressed."""
     unfit = wanted.is_seq2seq or wanted.is_missing
     pressed = place.button(
-        _("Teach"),
+        _("Fine-tune"),
         type="primary",
         icon=":material/school:",
         width="stretch",
         disabled=unfit,
-        help=_("It goes into the queue of this machine; it can be stopped, and goes on later where it was."),
+        help=_("Queued on this machine; it can be stopped and continued."),
     )
     show_notice(
         WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"
@@ -78,7 +78,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
     if pressed:
         job = job_of(wanted, visitor())
         try:
-            with st.spinner(_("Putting it into the queue")):
+            with st.spinner(_("Queueing")):
                 queue().submit(job, wanted.data.labels if wanted.data.card is None else None)
         except UserError as refusal:
             show_notice(refusal.message)
@@ -90,17 +90,11 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
 def describe_training(wanted: TrainingRequest) -> str:
     """Return a sentence on the duration and the results of the training."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
-    n = len(labels.test)
-    others = _("{n:,} other texts", n=n) if labels.kind == "classify" else _("{n:,} other sentences", n=n)
-    return ngettext(
-        "At most {minutes:g} minute of training; then you see how well {others} are told, try one of your own, and keep"
-        " the model. What changed in its heads follows once two twins have learned shuffled labels, each for as long.",
-        "At most {minutes:g} minutes of training; then you see how well {others} are told, try one of your own, and"
-        " keep the model. What changed in its heads follows once two twins have learned shuffled labels, each for as"
-        " long.",
-        1 if minutes == 1 else 2,  # The plural also serves 0.5 minutes.
+    return _(
+        "Training: at most {minutes:g} min, then a test on {n:,} rows. The comparison of the heads follows after two"
+        " controls with shuffled labels, each for as long.",
         minutes=minutes,
-        others=others,
+        n=len(labels.test),
     )
 
 
@@ -135,7 +129,7 @@ def _say_pushed_out(wanted: TrainingRequest) -> None:
     named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
     show_notice(
         _(
-            "There is no room for another taught model: {named} will be removed to make some.",
+            "To make room, {named} will be removed.",
             named=format_comma_list(named),
         ),
         role="status",

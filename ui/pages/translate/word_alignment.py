@@ -59,7 +59,7 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
     found = get_alignment_options(choice, options).alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
-            _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
+            _("This text has only special tokens, which are hidden. Show them in View options."),
             role="status",
         )
         return

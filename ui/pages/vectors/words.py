@@ -48,7 +48,7 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         show_notice(
-            _("All tokens of this text are special tokens, and these are hidden; show them in View options."),
+            _("This text has only special tokens, which are hidden. Show them in View options."),
             role="status",
         )
         return

@@ -71,8 +71,8 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
 @loop_over(
     ("content", "said"),
     [
-        (b"\xff\xfe\x00X", "no CSV in UTF-8"),
-        (b'X,"a,1\nX,b', "no CSV in UTF-8"),
+        (b"\xff\xfe\x00X", "Not a CSV"),
+        (b'X,"a,1\nX,b', "Not a CSV"),
         (b"", "X is missing"),
         (b"hello", "Line 1 is of a matrix called 'hello'"),
         (b"<script>alert(1)</script>," * 9, "Line 1 is of a matrix called '<script>"),
@@ -89,12 +89,12 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
         (GOOD.replace("X,b,2\n", "").encode(), "X is 1 × 1"),
         ((GOOD + "X,c,1\n" * 7).encode(), "X is 9 × 1"),
         (GOOD.replace("W_K,1,1\n", "").encode(), "W_K is missing"),
-        (GOOD.replace("W_K,1,1", "W_K,1,1,1").encode(), "W_K is 1 × 2; X and W_Q ask for 1 × 1"),
-        (GOOD.replace("W_Q,1,1", "W_Q,1,1\nW_Q,2,1").encode(), "W_Q is 2 × 1; X and W_Q ask for 1 × 1"),
+        (GOOD.replace("W_K,1,1", "W_K,1,1,1").encode(), "W_K is 1 × 2; X and W_Q require 1 × 1"),
+        (GOOD.replace("W_Q,1,1", "W_Q,1,1\nW_Q,2,1").encode(), "W_Q is 2 × 1; X and W_Q require 1 × 1"),
         (GOOD.replace("W_Q,1,1", "W_Q,1" + ",1" * 9).encode(), "W_Q has 9 columns"),
-        ((GOOD + "W_1,1,1,1").encode(), "W_2 is missing; of W_1's 2 columns it makes 1 again"),
-        ((GOOD + "W_O,1,1,1").encode(), "W_O is 1 × 2; X and W_Q ask for 1 × 1"),
-        ((GOOD + "E,cat,1").encode(), "W_1 1 and E 1 rows; there may be 2 to 8 tokens and words"),
+        ((GOOD + "W_1,1,1,1").encode(), "W_2 is missing; it maps W_1's 2 columns to 1"),
+        ((GOOD + "W_O,1,1,1").encode(), "W_O is 1 × 2; X and W_Q require 1 × 1"),
+        ((GOOD + "E,cat,1").encode(), "W_1 1 and E 1 rows; allowed: 2 to 8 tokens and words"),
         ((GOOD + "E,,1").encode(), "Line 6 of E needs a name"),
         (GOOD.replace("X,b,2", 'X,b,"1,500"').encode(), "Line 2: “1,500” may be thousands or a fraction"),
         (GOOD.replace("W_Q,1,1", "W_Q,1,").encode(), "W_Q has lines of different lengths, or empty ones"),
@@ -146,7 +146,7 @@ def test_a_link_from_before_the_layer_was_there_is_read() -> None:
 @loop_over(
     ("content", "said"),
     [
-        (b"\xff\xfe", "该文件不是 UTF-8 编码的 CSV"),
+        (b"\xff\xfe", "不是 UTF-8 编码的 CSV"),
         (b"Z,a,1", "第 1 行的矩阵名是 'Z'"),
         (b"X,,1", "第 1 行（X）的第二格需要一个"),
         (b"X,a,two", "第 1 行：“two”不是数字"),

@@ -142,7 +142,7 @@ def test_a_masked_cell_says_why() -> None:
 def test_a_sum_is_written_out() -> None:
     q = attention_matrices.project(SENTENCE, way(), 0)[0]
     assert sum_of(q, 1, 0) == "Q = X·W_Q, “cat” and “1”: 1.00 × 0.50 + 0.30 × 3.00 + 0.10 × 0.00 = 1.40."
-    assert sum_of(attention_matrices.enter(SENTENCE, way())[0], 0, 0) == "X, “the” and “1”: 0.20, as it was typed."
+    assert sum_of(attention_matrices.enter(SENTENCE, way())[0], 0, 0) == "X, “the” and “1”: 0.20, as typed."
 
 
 @loop_over("name", ["", "q", "q-9-0", "q-0-4", "z-0-0", "<b>-0-0", "q-0-0-0", "q-10-0"])
@@ -161,12 +161,10 @@ def test_a_cell_that_is_opened_is_framed() -> None:
 
 def test_the_worked_line_is_true_in_every_figure() -> None:
     line = attention_matrices.worked_line(SMALL, worked(1), 0, (1, 2))
-    dots = "“je” looks at “ai”: q·k = 0.30 × 0.10 + (−0.20) × (−0.10) + 0.70 × 0.50 + 0.10 × 0.20 = 0.42"
-    assert line == f"{dots}, / √4 = 0.21, softmax over the row → 0.37."
+    dots = "“je” to “ai”: q·k = 0.30 × 0.10 + (−0.20) × (−0.10) + 0.70 × 0.50 + 0.10 × 0.20 = 0.42"
+    assert line == f"{dots}, / √4 = 0.21, softmax → 0.37."
     plain = attend(SMALL.x, SMALL.w_q, SMALL.w_k, SMALL.w_v, scaled=False)
-    assert attention_matrices.worked_line(SMALL, plain, 0, (1, 2), False).startswith(
-        f"{dots}, softmax over the row → 0.4"
-    )
+    assert attention_matrices.worked_line(SMALL, plain, 0, (1, 2), False).startswith(f"{dots}, softmax → 0.4")
 
 
 @pytest.mark.parametrize("head", [0, 1])
@@ -181,7 +179,7 @@ def test_each_head_s_line_has_its_own_figures(head: int) -> None:
 
 def test_a_hidden_pair_is_said_to_be_hidden() -> None:
     line = attention_matrices.worked_line(SMALL, worked(causal=True), 0, (0, 2))
-    assert line.endswith("masked: −∞, softmax over the row → 0.")
+    assert line.endswith("masked: −∞, softmax → 0.")
 
 
 def test_what_is_printed_stands_beside_both_that_are_true() -> None:
@@ -204,8 +202,8 @@ def test_with_four_heads_of_one_column_each_stands_beside_what_is_printed() -> N
     _, *heads = scaled_versions(given, small, four)
     assert [sheet.name for sheet in heads] == [f"True, head {head}" for head in (1, 2, 3, 4)]
     apart = [float(np.abs(sheet.values - given).max()) for sheet in heads]
-    said = f"head {int(np.argmin(apart)) + 1} comes nearest to the weights that a well-known tutorial prints: up to "
-    assert describe_nearest(given, four) == f"Of the 4 heads with d_k = 1, {said}{min(apart):.2f} apart."
+    said = f"head {int(np.argmin(apart)) + 1} is closest to the tutorial's weights: up to "
+    assert describe_nearest(given, four) == f"Of 4 heads with d_k = 1, {said}{min(apart):.2f} apart."
     assert min(apart) > 0.1
 
 
@@ -218,8 +216,7 @@ def test_larger_scores_leave_less_of_the_gradient_and_the_masked_ones_have_none(
     assert traces[0] > traces[1] > traces[2]
     said = what_is_left(SENTENCE, found.worked, 1, 2)
     assert said.endswith(
-        f"{traces[0]:.3f} with scores over √2, {traces[1]:.3f} with scores as they are, {traces[2]:.3f} with scores "
-        "as they are, times 8."
+        f"{traces[0]:.3f} with scores over √2, {traces[1]:.3f} with unscaled, {traces[2]:.3f} with unscaled, times 8."
     )
 
 
@@ -235,8 +232,8 @@ def test_the_matrices_are_named_in_chinese() -> None:
         steps += gradient(small, found.worked, 1, 2)
         notes = {step.key: step.sheet.note for step in steps}
         assert sum_of(steps[0], 0, 0) == "X，“the”与“1”：0.20，按输入原样。"
-    assert notes["q"] == "4 个词元 × 4：每个词元要找什么；框出的是头 2 的列"
-    assert notes["dot"] == "头 2：每个查询与每个键的点积"
+    assert notes["q"] == "4 个词元 × 4：查询；框出的是头 2 的列"
+    assert notes["dot"] == "头 2：点积"
     assert [note for note in notes.values() if not any("\u4e00" <= letter <= "\u9fff" for letter in note)] == []
 
 

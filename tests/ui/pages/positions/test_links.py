@@ -22,7 +22,7 @@ def test_a_bad_link_gives_the_usual_view_and_a_sentence() -> None:
     page = asked("positions", show="<b>", seed="x", mix="swap", first=999)
     says(page, "“show” is")
     says(page, "“seed” should")
-    assert any("in another order" in part.proto.json for part in page.get("bidi_component"))
+    assert any("New order" in part.proto.json for part in page.get("bidi_component"))
     assert not page.exception
 
 
@@ -34,7 +34,7 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
     page = asked("positions", mix="swap", first=1, second=7, layer=4, head=3)
     parts = [part.proto for part in page.get("bidi_component")]
     strips = [json.loads(part.json) for part in parts if part.component_name == "headlight_strip"]
-    (mixed,) = (strip["chips"] for strip in strips if "in another order" in strip["title"])
+    (mixed,) = (strip["chips"] for strip in strips if "New order" in strip["title"])
     assert [chip["text"] for chip in mixed] == [trace.tokens[at] for at in order]
     maps = [decode_frame(part.bytes)[0]["sheets"] for part in parts if part.component_name == "headlight_matrices"]
     off = test.having.differences[4, 3]
@@ -49,9 +49,9 @@ def test_the_shift_matrix_s_error_is_the_formula_s() -> None:
     page = asked("positions", show="shift", length=20, size=6, shift=3)
     error = shift_error(sinusoidal(20, 6), 3, shift_matrix(3, 6))
     says(page, "position by 3")
-    says(page, f"over all 17 positions and 6 dimensions, the largest difference is {error:.1e}.")
+    says(page, f"over 17 positions and 6 dimensions PE(pos + 3) and M·PE(pos) differ by at most {error:.1e}.")
     (shift,) = (box for box in page.number_input if box.label == "Shift k")
     shift.set_value(4).run()
     assert page.query_params["shift"] == "4"
     says(page, "position by 4")
-    says(page, "over all 16 positions")
+    says(page, "over 16 positions")

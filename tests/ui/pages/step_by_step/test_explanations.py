@@ -17,8 +17,8 @@ from ui.pages.step_by_step import explanations as explanations
 ROWS = np.array([2])
 
 
-def said(rec: Record, part: str = "encoder") -> str:
-    return explanations.rules(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS), part)
+def said(rec: Record) -> str:
+    return explanations.rules(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS))
 
 
 def formula(rec: Record) -> str:
@@ -47,22 +47,22 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
 
 
 @loop_over(
-    ("mask", "part", "words"),
+    ("mask", "words"),
     [
-        (Mask(5, 5), "encoder", "in an encoder a token sees every token"),
-        (Mask(5, 6), "cross", "sees every token of the source"),
-        (Mask(5, 5, causal=True), "decoder", "A decoder's token sees itself and what came before"),
-        (Mask(5, 5, causal=True, left=2), "decoder", "window only: 2 back, never ahead"),
-        (Mask(5, 5, left=2, right=3), "encoder", "window only: 2 back and 3 ahead;"),
-        (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "encoder", "Some pairs are masked"),
+        (Mask(5, 5), "No mask"),
+        (Mask(5, 6), "No mask"),
+        (Mask(5, 5, causal=True), "causal mask"),
+        (Mask(5, 5, causal=True, left=2), "window: 2 back, never ahead"),
+        (Mask(5, 5, left=2, right=3), "window: 2 back and 3 ahead;"),
+        (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "Masked pairs"),
     ],
 )
-def test_the_mask_is_told_as_it_is(mask: Mask, part: str, words: str) -> None:
-    assert words in explanations.mask(record(5, mask.keys, mask=mask), part)
+def test_the_mask_is_told_as_it_is(mask: Mask, words: str) -> None:
+    assert words in explanations.mask(record(5, mask.keys, mask=mask))
 
 
 def test_an_encoder_is_not_called_a_decoder() -> None:
-    assert "decoder" not in said(record(), "encoder").lower()
+    assert "decoder" not in said(record()).lower()
 
 
 def test_norms_stand_where_the_layer_has_them() -> None:
@@ -71,40 +71,40 @@ def test_norms_stand_where_the_layer_has_them() -> None:
     assert "pre-norm" not in explanations.describe_input(post, 1, "encoder")
     assert "post-norm" in explanations.describe_output(post)
     assert "post-norm" not in explanations.describe_output(pre)
-    assert "not after the sum" in explanations.describe_output(pre)
+    assert "not normalised" in explanations.describe_output(pre)
     assert r"\mathrm{Norm}(x + a)" in explanations.leaving_formula(post)
     assert explanations.leaving_formula(pre).endswith(r"y &= x + a\end{aligned}")
     assert r"\mathrm{Norm}(a)" in explanations.leaving_formula(wiring(after=Norm("rms", 1e-6)))
 
 
 def test_a_way_that_ends_early_says_so() -> None:
-    assert "could not be told" in explanations.describe_output(wiring(ends="output"))
+    assert "is unknown" in explanations.describe_output(wiring(ends="output"))
     beside = explanations.describe_output(wiring(ends="beside"))
-    assert "beside the attention" in beside
+    assert "parallel feed-forward" in beside
     assert "y &=" not in explanations.leaving_formula(wiring(ends="beside"))
 
 
 def test_embeddings_and_layers_are_told_apart() -> None:
-    assert "The embeddings made them" in explanations.describe_input(wiring(), 0, "encoder")
-    assert "The layer before wrote them" in explanations.describe_input(wiring(), 3, "decoder")
+    assert "made by the embeddings" in explanations.describe_input(wiring(), 0, "encoder")
+    assert "by the previous layer" in explanations.describe_input(wiring(), 3, "decoder")
     assert "encoder's output" in explanations.describe_input(wiring(), 0, "cross")
     pre = wiring(before=Norm("rms", 1e-6))
-    assert "normalises the decoder's vector" in explanations.describe_input(pre, 0, "cross")
-    assert "normalises each vector" in explanations.describe_input(pre, 0, "decoder")
+    assert "is normalised first" in explanations.describe_input(pre, 0, "cross")
+    assert "is normalised first" in explanations.describe_input(pre, 0, "decoder")
 
 
 def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> None:
     shared = ProjectionParameters(numbers(7, 1, 4))
-    assert "3 heads of queries but 1 of keys" in explanations.projections(wiring(key=shared, value=shared))
-    assert "of keys and values, each shared" not in explanations.projections(wiring())
-    assert "has matrices of its own" in explanations.projections(wiring())
-    assert "has a W_Q of its own" in explanations.projections(wiring(key=shared, value=shared))
+    assert "3 query heads share 1" in explanations.projections(wiring(key=shared, value=shared))
+    assert "share" not in explanations.projections(wiring())
+    assert "queries, keys and values" in explanations.projections(wiring())
+    assert "its own W_Q" in explanations.projections(wiring(key=shared, value=shared))
     query = ProjectionParameters(
         numbers(7, 3, 4), None, Norm("rms", 1e-6, wide=True), Rotary(np.array([1.0], np.float32))
     )
     text = explanations.projections(wiring(query=query))
-    assert "all heads together" in text
-    assert "Then 2 channels turn" in text
+    assert "over all heads" in text
+    assert "2 of 4 channels rotate" in text
 
 
 def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:

@@ -32,11 +32,11 @@ def backend(folder: Path) -> Iterator[LocalBackend]:
 @pytest.mark.parametrize(
     "case",
     [
-        ("gpt2", "decoder", "A decoder's token sees itself and what came before"),
-        ("llama", "decoder", "3 heads of queries but 1 of keys and values"),
-        ("t5", "encoder", "a bias is added"),
-        ("t5", "decoder", "The dot products of these queries and keys are not divided"),
-        ("marian", "cross", "every token of the source"),
+        ("gpt2", "decoder", "(causal mask)"),
+        ("llama", "decoder", "3 query heads share 1"),
+        ("t5", "encoder", "A bias is added"),
+        ("t5", "decoder", "dot products are not divided"),
+        ("marian", "cross", "No mask"),
     ],
 )
 def test_models_of_every_kind_are_explained_as_they_are(

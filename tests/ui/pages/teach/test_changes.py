@@ -64,12 +64,12 @@ def shown(folder: Path, **query: object) -> AppTest:
 def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path)
-    says(page, "have moved")
+    says(page, "controls, which")
     says(page, "1 of 6 heads")
-    says(page, "chance (1-2); luck")
+    says(page, "chance (1-2)")
     says(page, "at most 5 of 100")
     says(page, "Head 1-2: ")  # The head furthest beyond chance is selected.
-    says(page, "It goes")
+    says(page, "It exceeds")
     says(page, "[('beside', 'taught/")
     assert [box.label for box in page.selectbox] == ["Sentence"]
     assert [slider.value for slider in page.select_slider] == [3]
@@ -95,9 +95,7 @@ def test_what_was_not_filmed_or_has_no_tagged_word_is_said_or_left_out(tmp_path:
     job(tmp_path, film=False, telling=False)
     page = shown(tmp_path)
     assert not page.select_slider
-    assert notes(shown(tmp_path, rows="telling"))[-1].startswith(
-        "None of the sentences that were compared has a tagged"
-    )
+    assert notes(shown(tmp_path, rows="telling"))[-1].startswith("No compared sentence has a tagged word")
 
 
 class Answering:
@@ -120,8 +118,8 @@ def test_what_each_head_is_used_for_stands_beside_what_it_changed(
     job(tmp_path)
     page = shown(tmp_path, removed=1, moved=4)
     says(page, "interval 0.400 to 0.400)")
-    says(page, "head 1-1 the")
-    says(page, "by 0.40 on")
+    says(page, "head 1-1 changes")
+    says(page, "by 0.40")
     says(page, "Rank correlation")
     assert [toggle.value for toggle in page.toggle] == [True]
     assert not any("Rank correlation" in said for said in notes(shown(tmp_path)))
@@ -139,20 +137,20 @@ def test_sentences_in_which_nothing_is_tagged_tell_no_use(monkeypatch: pytest.Mo
 def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     found = load_changes(job(tmp_path, task=1e-6).folder / "changes", "all")
     assert found is not None
-    assert describe_changes(found) == ["No head's map has moved by more than rounding."]
+    assert describe_changes(found) == ["No map has changed beyond rounding."]
     found = load_changes(job(tmp_path / "other", step=0).folder / "changes", "all")
     assert found is not None
-    assert "are those before the first step, so nothing has changed" in describe_changes(found)[0]
+    assert "nothing has changed" in describe_changes(found)[0]
 
 
 @pytest.mark.parametrize(
     ("state", "phase", "said"),
     [
-        ("running", "teach", "then two twins are trained"),
-        ("running", "twin", "The second twin learns shuffled labels: step 30 of 90"),
-        ("running", "changes", "being compared"),
-        ("stopped", "twin", "Let it go on to see it"),
-        ("failed", "twin", "What changed is not known. The disk is full."),
+        ("running", "teach", "after the training"),
+        ("running", "twin", "Training control 2 of 2: step 30 of 90"),
+        ("running", "changes", "Comparing the maps"),
+        ("stopped", "twin", "“Go on”"),
+        ("failed", "twin", "The comparison failed. The disk is full."),
     ],
 )
 def test_what_it_waits_for_is_said(tmp_path: Path, state: Any, phase: Any, said: str) -> None:

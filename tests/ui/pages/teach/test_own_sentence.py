@@ -43,7 +43,7 @@ def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[st
 def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -> None:
     with toys(tmp_path, kind, json.dumps({"text": FIRST}) + "\n") as job:
         page = asked("teach", job=job, show="try", label=1)
-        (box,) = (box for box in page.text_input if box.label == "A sentence of your own")
+        (box,) = (box for box in page.text_input if box.label == "Own sentence")
         assert box.value == FIRST
         says(page, f"the logit of “{HOSTILE}”")
         says(page, "heads have")
@@ -55,10 +55,10 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
         assert page.query_params["edits"] in ("-", ["-"])
         text = "it was" if kind == "tag" else "it"
         page = asked("teach", job=job, show="try", sentence=text, word=2, needed=4, label=99)
-        says(page, "model says")
+        says(page, "with probability")
         says(page, "Without “it”")
         stands(page)
-        (box,) = (box for box in page.text_input if box.label == "A sentence of your own")
+        (box,) = (box for box in page.text_input if box.label == "Own sentence")
         box.set_value("the cat").run()
         assert page.query_params["sentence"] == "the cat"
         assert "word" not in page.query_params
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 def test_a_model_with_attention_of_its_own_has_fewer_ways(tmp_path: Path) -> None:
     with toys(tmp_path, "classify", "", "DeBERTa v2") as job:
         page = asked("teach", job=job, show="try", sentence="it was the cat")
-        says(page, "removed here")
+        says(page, "ablation. Choose")
         says(page, "are missing")
         stands(page)
 

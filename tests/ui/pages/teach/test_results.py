@@ -80,9 +80,9 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
     page = asked(texts)
     titles = [strip["title"] for strip in strips(page)]
     assert len(titles) == 6
-    assert all(title.startswith("Miss · said ") for title in titles)
+    assert all(title.startswith("Miss · predicted ") for title in titles)
     assert [heading.value for heading in page.subheader] == [
-        "Each class", "What was taken for what", "The test rows, surest mistakes first", "How sure, how right",
+        "Scores by class", "Confusion matrix", "Test rows", "Calibration",
     ]  # fmt: skip
     assert len(page.get("plotly_chart")) == 2
     assert len(page.get("download_button")) == 4
@@ -97,8 +97,8 @@ def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts
     says(page, f"{len(inside)} test rows")
     assert all(strip["title"].startswith("Hit") for strip in strips(page))
     true, said = page.selectbox
-    assert (true.label, true.value, said.value) == ("What is true", 1, 1)
-    assert true.options == ["anything", *found.labels]
+    assert (true.label, true.value, said.value) == ("True label", 1, 1)
+    assert true.options == ["any", *found.labels]
     true.set_value(-1).run()
     assert not page.exception
     says(page, f"{sum(row.pairs[0][1] == 1 for row in found.rows)} test rows")
@@ -109,7 +109,7 @@ def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts
 
 
 def test_a_label_that_is_not_there_is_no_cell(texts: Path) -> None:
-    says(asked(texts, true=99, said=0), "rows said")
+    says(asked(texts, true=99, said=0), "rows predicted")
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_names_are_marked_by_form_and_in_words(words: Path) -> None:
     assert ("Rome", "wrong", "said PER, is LOC") in marks[0] + marks[1]
     shaded = [chip["text"] for strip in (first, second) for chip in strip["chips"] if chip.get("shade")]
     assert shaded == ["Rome", "Rome"], "the words of the chosen row of the matrix"
-    says(page, "F1 0.571")
+    says(page, "0.571 (")
 
 
 def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
 
 @pytest.mark.parametrize(
     ("counted", "sentence"),
-    [(0.5, "fewer"), (0.9, "it wins here"), (None, "wins nothing")],
+    [(0.5, "fewer"), (0.9, "more"), (None, "the same")],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
     found = load_results(texts)
@@ -150,19 +150,19 @@ def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path)
     alike = load_results(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
     assert any("collapse" in sentence for sentence in headline(alike))
     nothing = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
-    says(asked(nothing), "name at")
-    says(asked(nothing), "sure of")
+    says(asked(nothing), "no entity")
+    says(asked(nothing), "no word")
 
 
 def test_a_training_that_was_stopped_says_so(texts: Path) -> None:
     found = load_results(texts)
-    assert "stopped before the last" in headline(changed(found, finished=False))[-1]
+    assert "stopped early" in headline(changed(found, finished=False))[-1]
     assert "stopped" not in headline(found)[-1]
 
 
 def test_many_labels_are_added_up_in_the_figure_and_the_reader_says_how_many(tmp_path: Path) -> None:
     page = asked(toldfolders.drawn(tmp_path, classes=30, rows=90, right=0.8), classes=20)
-    (shown,) = (box for box in page.number_input if box.label == "Labels in the figure")
+    (shown,) = (box for box in page.number_input if box.label == "Labels shown")
     assert shown.value == 20
 
 
@@ -172,10 +172,10 @@ def test_what_cannot_be_read_is_said(texts: Path) -> None:
 
 
 def test_the_worst_cell_is_named() -> None:
-    assert "“\u2068a\u2069” was taken for “\u2068b\u2069”: 3 of 5" in describe_worst(
+    assert "“\u2068a\u2069” is predicted as “\u2068b\u2069”: 3 of 5" in describe_worst(
         np.array([[2, 3], [1, 9]]), ["a", "b"], "rows"
     )
-    assert describe_worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows were told rightly."
+    assert describe_worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows are right."
 
 
 def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
@@ -191,7 +191,7 @@ def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
 def test_texts_that_were_cut_are_counted(texts: Path) -> None:
     found = load_results(texts)
     long = changed(found, cut={"texts": 14, "of": 4403, "length": 64})
-    said = "14 of 4,403 texts are longer than 64 tokens: the model read only their first 64."
+    said = "14 of 4,403 texts were cut to 64 tokens."
     assert said in headline(long)
-    assert not any("tokens" in line for line in headline(found))
-    assert not any("tokens" in line for line in headline(changed(found, cut={"texts": 0, "of": 9, "length": 64})))
+    assert not any("were cut" in line for line in headline(found))
+    assert not any("were cut" in line for line in headline(changed(found, cut={"texts": 0, "of": 9, "length": 64})))

@@ -46,7 +46,7 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     assert {"Open Attention heads"} <= set(links)
     assert f"model=taught%2F{job.id}" in links["Open Attention heads"].query_string
     assert "a+fine+film" in links["Open Attention heads"].query_string
-    (save,) = (link.proto for link in page.get("link_button") if link.proto.label == "Save the model as zip")
+    (save,) = (link.proto for link in page.get("link_button") if link.proto.label == "Save model (zip)")
     assert save.url == f"/headlight/taught/{job.id}.zip"
     assert "Remove" not in buttons(page)
     says(page, "link may")
@@ -56,9 +56,9 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     press(page, "Remove")
     says(page, f"“{TITLE}” will be")
     press(page, "Keep it")
-    assert "Remove it for good" not in buttons(page)
+    assert "Remove permanently" not in buttons(page)
     press(page, "Remove")
-    press(page, "Remove it for good")
+    press(page, "Remove permanently")
     assert not page.exception
     assert not (place / job.id).exists()
     assert "job" not in page.query_params
@@ -71,7 +71,7 @@ def test_a_removed_model_is_not_the_chosen_one_any_more(place: Path) -> None:
     given(page, job, place)
     assert page.query_params["model"] == job.name
     press(page, "Remove")
-    press(page, "Remove it for good")
+    press(page, "Remove permanently")
     assert "model" not in page.query_params
     assert notes(page, "refusal") == []
 
@@ -91,8 +91,8 @@ def test_ones_own_trainings_are_listed(place: Path) -> None:
     page = asked("teach")
     given(page, mine, place)
     assert not page.exception
-    says(page, "Mine · taught")
+    says(page, "Mine · trained")
     assert all("Not mine" not in note for note in notes(page))
-    press(page, "Look at it")
+    press(page, "Open")
     assert page.query_params["job"] == mine.id
     assert json.loads((place / others.id / sources.JOB).read_text(encoding="utf-8"))["owner"] == "ann"

@@ -54,20 +54,20 @@ def test_one_that_waits_says_how_many_come_first(place: Path) -> None:
     put(place, "waiting", owner="another")
     last = put(place, "waiting", owner=MINE)
     page = opened(last)
-    says(page, "waits: 2 trainings")
+    says(page, "before it: 2.")
     assert buttons(page) == {"Stop"}
 
 
 def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(place: Path) -> None:
     page = opened(put(place, lines=HALF_WAY, owner=MINE))
-    assert bar(page).text == "Learning: step 40 of 133, about 1.6 minutes left"
+    assert bar(page).text == "Training: step 40 of 133, about 1.6 minutes left"
     assert bar(page).value == 30
-    says(page, "words reaches 0.750, which is")
+    says(page, "words: 0.750.")
     says(page, "accuracy 0.900 on the")
     says(page, "· <b>tiny<")  # Markup is shown as text.
     assert len(page.get("plotly_chart")) == 2
     press(page, "Stop")
-    says(page, "stops after")
+    says(page, "Stopping after")
     assert not buttons(page)
 
 
@@ -78,16 +78,16 @@ def test_nobody_else_can_stop_it(place: Path) -> None:
 
 def test_the_twin_learns_while_the_results_are_there(place: Path) -> None:
     page = opened(put(place, phase="twin", lines=HALF_WAY, twin=[plan(66), step(33, 1.9)], saved=True))
-    assert bar(page).text == "The first twin learns shuffled labels: step 33 of 66, about 0.6 minutes left"
-    assert "How the training went" in [expander.label for expander in page.expander]
+    assert bar(page).text == "Training control 1 of 2: step 33 of 66, about 0.6 minutes left"
+    assert "Training curves" in [expander.label for expander in page.expander]
     page = opened(put(place, phase="changes", lines=HALF_WAY, saved=True))
-    assert bar(page).text.startswith("Comparing the heads before and after")
+    assert bar(page).text.startswith("Comparing the heads")
 
 
 def test_one_that_was_stopped_can_go_on(place: Path) -> None:
     job = put(place, "stopped", lines=HALF_WAY, owner=MINE, saved=True)
     page = opened(job)
-    says(page, "at step 40 of 133; ")
+    says(page, "Step 40 of 133; ")
     press(page, "Go on")
     assert jobs.status(place / job.id).state == "waiting"
     says(page, "begins now")
@@ -122,26 +122,26 @@ def test_a_collapse_is_said_until_it_is_over(place: Path) -> None:
     collapsed = [plan(99), evaluation(10, "a", accuracy=0.3), evaluation(20, "a", accuracy=0.3),
                  {"kind": "collapse", "step": 20, "only": "a"}]  # fmt: skip
     page = opened(put(place, lines=collapsed))
-    assert notes(page, "refusal")[0].startswith("Twice running every text of the dev rows was called “a”")
+    assert notes(page, "refusal")[0].startswith("Two evaluations predicted “a”")
     over = [*collapsed, evaluation(30, accuracy=0.6)]
     assert notes(opened(put(place, lines=over)), "refusal") == []
     names = [plan(99), evaluation(20, "O", f1=0.0), {"kind": "collapse", "step": 20, "only": "O"}]
     page = opened(put(place, lines=names, kind="tag", data="wnut-17"))
-    assert notes(page, "refusal")[0].startswith("Twice running nothing was found in the dev rows")
-    says(page, "of names 0.000 on the")
+    assert notes(page, "refusal")[0].startswith("Two evaluations found no entity")
+    says(page, "F1 0.000 on the")
 
 
 def test_a_line_that_is_half_written_is_waited_for(place: Path) -> None:
     job = put(place, lines=HALF_WAY)
     curves = place / job.id / "model" / "run" / "metrics.jsonl"
     curves.write_text(curves.read_text() + '{"kind": "step", "step": 4')
-    assert bar(opened(job)).text.startswith("Learning: step 40 of 133")
+    assert bar(opened(job)).text.startswith("Training: step 40 of 133")
 
 
 def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
     gone = put(place / "elsewhere", lines=HALF_WAY)
     page = opened(gone, data="own")
     says(page, NO_JOB)
-    press(page, "Teach a model")
+    press(page, "New training")
     assert "job" not in page.query_params
     says(page, WANTED["classify"])  # The previous choice is restored.

@@ -58,13 +58,13 @@ def cells(page: AppTest, at: int) -> dict[str, list[object]]:
 def test_a_first_visit_needs_one_press(place: Path) -> None:
     page = asked("teach")
     says(page, "seven things")
-    says(page, "well 700 other texts")
-    says(page, "At most 3 minutes")
+    says(page, "on 700 rows")
+    says(page, "at most 3 min")
     assert page.caption[0].value.startswith("Licence: [CC0-1.0](https://creativecommons.org/publicdomain/zero/1.0/).")
     assert cells(page, 0)["label"][:2] == ["AddToPlaylist", "BookRestaurant"]
     assert cells(page, 1)["train"][0] == 1907
     says(page, "longer than 64 tokens")
-    press(page, "Teach")
+    press(page, "Fine-tune")
     job = job_in(place)
     assert (job.data, job.model, job.kind, job.settings.minutes) == ("snips-intents", EMBEDDED, "classify", 3.0)
     assert job.title == f"{ready_sets.BY_ID[job.data].title} · {EMBEDDED}"
@@ -85,7 +85,7 @@ def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(
     page = asked("teach", data="sib-200-zh", start=CHARACTERS, minutes=9999, length=1, rate="0.0005", seed=7)
     says(page, "Four layers")
     says(page, "longer than 8 tokens, and")
-    press(page, "Teach")
+    press(page, "Fine-tune")
     job = job_in(place)
     assert (job.data, job.model) == ("sib-200-zh", CHARACTERS)
     settings = job.settings
@@ -96,7 +96,7 @@ def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(
 def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Path) -> None:
     page = own()
     says(page, WANTED["classify"])
-    assert "Teach" not in [button.label for button in page.button]
+    assert "Fine-tune" not in [button.label for button in page.button]
     bring(page, "train", "<i>mine</i>.csv", HOSTILE)
     assert notes(page, "refusal") == []  # The first row is a header, although its column names are unknown.
     page.selectbox(key="teach_labels_in").set_value("which").run()  # The uploaded file is kept.
@@ -106,7 +106,7 @@ def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Pat
     says(page, "in “which”.")
     says(page, "<i>mine<")  # Markup is shown as text.
     says(page, "seed 0. Rows now: 32 train, 4 dev, 4 test. 2 classes;")
-    press(page, "Teach")
+    press(page, "Fine-tune")
     job = job_in(place)
     assert (job.data, job.source, job.title) == ("", "<i>mine</i>.csv", "<i>mine</i>.csv · characters")
     labels = packed.read_rows(place / job.id / jobs.ROWS)
@@ -138,7 +138,7 @@ def test_words_with_tags_are_shown_with_their_names() -> None:
     assert cells(page, 0)["names in it"][0] == "PER: 安0 · LOC: 巴黎"
     assert cells(page, 1)["kind"] == ["PER", "LOC"]
     page = bring(own(kind="tag", texts_in="word"), "train", "names.conll", NAMES)
-    assert "Columns of words have no names" in notes(page, "refusal")[0]
+    assert "not a column number" in notes(page, "refusal")[0]
 
 
 def test_what_goes_to_make_room_is_told_without_other_visitors_names(
@@ -147,14 +147,14 @@ def test_what_goes_to_make_room_is_told_without_other_visitors_names(
     put(place, "done", title="Another visitor's", owner="another", saved=True)
     monkeypatch.setattr(job, "pushed_out", lambda looks, *_: tuple(looks))
     page = bring(own(), "train", "titles.tsv", TITLES)
-    says(page, "taught model: 1 of")
+    says(page, "make room, 1 of")
     assert not any("Another visitor's" in note for note in notes(page))
 
 
 def test_a_model_that_writes_is_not_taught() -> None:
     page = bring(asked("teach", data="own", start="headlight-en-fr"), "train", "titles.tsv", TITLES)
-    assert "writes one text from another" in " ".join(notes(page, "refusal"))
-    (button,) = (button for button in page.button if button.label == "Teach")
+    assert "cannot be fine-tuned" in " ".join(notes(page, "refusal"))
+    (button,) = (button for button in page.button if button.label == "Fine-tune")
     assert button.disabled
 
 
