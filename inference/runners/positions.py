@@ -189,7 +189,7 @@ def _fixed_positions_error(loaded: LoadedModel) -> UserError:
     return UserError(
         gettext_lazy(
             "{architecture} computes positions in its own code, so they cannot be removed. Pick a model with "
-            "a position table, rotary embeddings or relative biases, such as BERT.",
+            "a position table, rotary positions or relative biases, such as BERT.",
             architecture=loaded.id.architecture,
         ),
         way_out="embedded",
