@@ -122,9 +122,8 @@ def _unpack_edit(word: str) -> Edit:
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
             gettext_lazy(
-                "An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see"
-                " token 2 there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is"
-                " {word!r}; it is left out.",
+                "{word!r} is not a valid edit and is left out. Expected codes such as a3-1 (ablate head "
+                "3-1), u3-1 (average it), c3-1-8-2, h3-2 or m3-2 (zero the value of token 2 in layer 3).",
                 word=word[:40],
             )
         )

@@ -359,8 +359,8 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
     if least < 0:
         raise InvalidAttention(
             _(
-                "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax, "
-                "hidden states or logits? Weights are from 0 to 1. Attributions from -1 to 1 need signed=True.",
+                "Layer {layer} has negative weights, down to {least:.3g}; weights are from 0 to 1. Are these "
+                "scores, hidden states or logits? Attributions from -1 to 1 need signed=True.",
                 layer=at,
                 least=least,
             )

@@ -247,8 +247,8 @@ def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
         )
     return InvalidAttention(
         _(
-            "The rows of layer {layer} sum to {whole:.4g}; the weights of a row sum to at most 1. Divide all layers by "
-            "{whole:.4g}; that is the number of heads if heads were summed.",
+            "The rows of layer {layer} sum to {whole:.4g}, but weights sum to at most 1. Divide all layers "
+            "by {whole:.4g}, the number of heads if heads were summed.",
             layer=at,
             whole=whole,
         )

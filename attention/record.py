@@ -222,8 +222,8 @@ class MapRecord:
         """Raise Unavailable, because scores were not recorded."""
         raise Unavailable(
             gettext_lazy(
-                "This architecture gives its finished attention maps only; scores before the softmax, queries,"
-                " keys and values are not available for it. Use a model that has them, such as BERT or GPT-2."
+                "This architecture reports finished attention maps only; scores, queries, keys and values "
+                "are not available. Use a model such as BERT or GPT-2."
             )
         )
 

@@ -224,8 +224,8 @@ class Trace:
         if not isinstance(record, Record):
             raise Unavailable(
                 gettext_lazy(
-                    "{architecture} gives its finished attention maps only; queries, keys and values are not "
-                    "available for it. Use a model that has them, such as BERT or GPT-2.",
+                    "{architecture} reports finished attention maps only; queries, keys and values are not "
+                    "available. Use a model such as BERT or GPT-2.",
                     architecture=self.model.architecture,
                 )
             )

@@ -138,7 +138,8 @@ def _top(block: FloatArray, least: np.float32, count: int) -> list[tuple[int, in
     return [(int(place) // block.shape[1], int(place) % block.shape[1]) for place in chosen]
 
 
-def _head_weights(view: View, layer: int, head: int) -> FloatArray:
+def check_cells(view: View) -> None:
+    """Raise TooLong if a map of the view has more than MOST_CELLS weights."""
     cells = len(view.queries) * len(view.keys)
     if cells > MOST_CELLS:
         raise TooLong(
@@ -148,6 +149,10 @@ def _head_weights(view: View, layer: int, head: int) -> FloatArray:
                 cells=cells,
             )
         )
+
+
+def _head_weights(view: View, layer: int, head: int) -> FloatArray:
+    check_cells(view)
     return view.weights(layer, head)
 
 

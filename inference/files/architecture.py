@@ -113,15 +113,15 @@ def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserErr
     """Return the error for a model that reads neither text nor pictures as patches."""
     if model_type in WINDOWS:
         said = gettext_lazy(
-            "{name} ({model_type}) attends inside windows of a picture, which give no map of the whole picture. Pick a"
-            " model that attends to all of it, such as ViT or DINOv2.",
+            "{name} ({model_type}) attends inside windows, so it has no map of the whole picture. Pick a "
+            "model such as ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     elif inputs == "pixel_values":
         said = gettext_lazy(
-            "{name} ({model_type}) reads pictures in a way of its own, so that nobody here knows which patch is where."
-            " Pick a model such as ViT, DINOv2 or CLIP.",
+            "{name} ({model_type}) reads pictures in its own way, so patches cannot be located. Pick a model "
+            "such as ViT, DINOv2 or CLIP.",
             name=name,
             model_type=model_type,
         )

@@ -116,8 +116,7 @@ def _refuse_pointer(file: Path, name: str) -> None:
             return
     raise UserError(
         gettext_lazy(
-            "{file} of {name} is a Git LFS pointer, not the file itself. Run git lfs pull in its folder, or fetch the"
-            " model again.",
+            "{file} of {name} is a Git LFS pointer. Run git lfs pull in its folder, or download the model again.",
             file=file.name,
             name=name,
         ),
@@ -156,8 +155,8 @@ def _adapter(file: Path, name: str) -> str:
         config = {}
     if "num_virtual_tokens" in config:
         return gettext_lazy(
-            "{name} is an adapter that adds virtual tokens ({kind}), which have no text and cannot be merged. "
-            "Expected a whole model. Open the model that it was trained from.",
+            "{name} is an adapter with virtual tokens ({kind}), which have no text and cannot be merged. "
+            "Open the model that it was trained from.",
             name=name,
             kind=str(config.get("peft_type"))[:_KIND_CHARACTERS],
         )
@@ -263,9 +262,9 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 def pickle_only(name: str) -> str:
     """Return the message about weights in a pickle file, which can run programs."""
     return gettext_lazy(
-        "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
-        " with safetensors weights. If you trust its author, load it in Python and call"
-        " model.save_pretrained(folder): that writes {weights}.",
+        "{name} has only pickle weights, which can run code when opened. Pick a model with safetensors "
+        "weights. If you trust its author, load it in Python and call model.save_pretrained(folder), which "
+        "writes {weights}.",
         weights=WEIGHTS,
         name=name,
     )

@@ -205,8 +205,8 @@ def _pickle_only(name: str, settings: Settings) -> UserError:
     revision = revisions[0].removeprefix("refs/heads/")
     return UserError(
         gettext_lazy(
-            "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. The hub"
-            " keeps a safe copy under the revision {revision}: use that.",
+            "{name} has only pickle weights, which can run code when opened. Use the safetensors copy in "
+            "revision {revision}.",
             name=name,
             revision=revision,
         ),

@@ -110,8 +110,7 @@ ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes in base64url
 JOB, MODEL, SCORES = "job.json", "model", "evaluation.json"
 MOST_BYTES = 100_000  # the largest job.json that is read
 GONE = gettext_lazy(
-    "This taught model is not here. Such models are removed to make room for newer ones, or by whoever taught them;"
-    " pick another model."
+    "This fine-tuned model was deleted, by its owner or to make room for newer models. Pick another model."
 )
 
 
@@ -148,7 +147,7 @@ def resolve_fine_tuned(name: str, settings: Settings) -> Path:
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
     if not ((found / WEIGHTS).is_file() and (found / SCORES).is_file()):
-        raise UserError(gettext_lazy("This model is still being taught. Wait until it is saved, or pick another one."))
+        raise UserError(gettext_lazy("This model is still training. Wait until it is saved, or pick another model."))
     return found
 
 

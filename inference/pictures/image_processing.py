@@ -128,8 +128,7 @@ def processor_kind(stated: str, name: str) -> str:
     if found is None:
         raise UserError(
             gettext_lazy(
-                "{name} wants its pictures made ready by {processor}, whose way Headlight does not know. Pick another"
-                " model.",
+                "{name} needs the processor {processor}, which Headlight does not support. Pick another model.",
                 name=name,
                 processor=stated[:60] or "–",
             ),
@@ -143,7 +142,7 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
     if file is None:
         raise UserError(
             gettext_lazy(
-                "{name} comes without a {file}, so nobody knows how it wants pictures made ready. Add it.",
+                "{name} has no {file}, which states how pictures are prepared. Add it.",
                 name=name,
                 file=PROCESSORS[0],
             ),
@@ -234,8 +233,8 @@ class ImageProcessor:
         if pixels.shape != (3, *cropped):
             raise UserError(
                 gettext_lazy(
-                    "The processor of {name} makes pictures ready in a way of its own, so that nobody knows which"
-                    " patch is where. Pick another model.",
+                    "The processor of {name} prepares pictures in its own way, so patches cannot be located. "
+                    "Pick another model.",
                     name=self.name,
                 ),
                 way_out="embedded",

@@ -261,8 +261,8 @@ def _refuse_unseen(model: Any, calls: Sequence[AttentionCall], own: fidelity_che
 def _replaced_forward_error(model: Any, path: str) -> UserError:
     return UserError(
         gettext_lazy(
-            "{name} cannot be traced: the forward function of {module} was replaced, "
-            "and its attention cannot be seen. Restore it, or wrap it so that it calls the old one.",
+            "{name} cannot be traced: the forward function of {module} was replaced. Restore it, or wrap it "
+            "so that it calls the original.",
             name=type(model).__name__,
             module=path or "the model",
         )

@@ -124,8 +124,8 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
     if not heads:
         raise UserError(
             gettext_lazy(
-                "{name} computes its attention in code of its own, which cannot be changed from outside."
-                " Pick a model such as BERT or GPT-2.",
+                "{name} computes attention in its own code, which cannot be edited. Pick a model such as "
+                "BERT or GPT-2.",
                 name=type(model).__name__,
             )
         )

@@ -178,9 +178,9 @@ def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserErro
     place, off, most = first
     return UserError(
         gettext_lazy(
-            "{name} cannot be traced: its copy gives another output than the model itself. "
-            "The first module that differs is {module}, by {off:.2g}; its largest value is {most:.2g}. "
-            "Set a standard attention implementation, such as sdpa or eager.",
+            "{name} cannot be traced: the output of its copy differs. The first module that differs is "
+            "{module}, by {off:.2g} (largest value {most:.2g}). Set a standard attention implementation, "
+            "such as sdpa or eager.",
             name=type(model).__name__,
             module=place,
             off=off,

@@ -174,8 +174,8 @@ def parts(
     if odd:
         raise UserError(
             gettext_lazy(
-                "{name} attends inside {windows} windows of each picture, which give no map of the whole picture. "
-                "Pick a model that attends to all of it, such as ViT.",
+                "{name} attends inside {windows} windows, so it has no map of the whole picture. Pick a "
+                "model such as ViT.",
                 name=type(model).__name__,
                 windows=odd[0].query.shape[0] // batch,
             )

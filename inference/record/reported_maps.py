@@ -277,8 +277,8 @@ def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence
         if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):
             raise NoMaps(
                 gettext_lazy(
-                    "{name} reports the attention of its {part} in pieces, not as a map of all tokens, "
-                    "which cannot be shown. Pick a Transformer such as BERT or GPT-2.",
+                    "{name} reports attention of its {part} in blocks, not as a map of all tokens. Pick a "
+                    "model such as BERT or GPT-2.",
                     name=type(model).__name__,
                     part=PART_NAMES.get(part, part),
                 )

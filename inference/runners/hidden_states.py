@@ -29,8 +29,8 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
     if len(reading.row) > most:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens:,} tokens; the vectors of all layers of {name} are kept for at"
-                " most {most:,}. Shorten it, or let it read the first {most:,} only.",
+                "The text has {tokens:,} tokens; vectors of all layers of {name} are available up to "
+                "{most:,}. Shorten or truncate it.",
                 tokens=len(reading.row),
                 name=loaded.id.name,
                 most=most,

@@ -168,8 +168,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
     if tokens > MOST:
         raise UserError(
             gettext_lazy(
-                "The order test compares every head's whole map, up to {most} tokens; this text has {tokens:,}."
-                " Shorten it, or let the first {most} be read only.",
+                "The order test reads at most {most} tokens; this text has {tokens:,}. Shorten or truncate it.",
                 most=MOST,
                 tokens=tokens,
             ),
@@ -189,9 +188,8 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
 def _fixed_positions_error(loaded: LoadedModel) -> UserError:
     return UserError(
         gettext_lazy(
-            "{architecture} works out where tokens stand in code of its own, so its positions cannot be taken"
-            " away from outside. Pick a model with a table of positions, rotary positions or a bias by distance, such"
-            " as BERT.",
+            "{architecture} computes positions in its own code, so they cannot be removed. Pick a model with "
+            "a position table, rotary positions or relative biases, such as BERT.",
             architecture=loaded.id.architecture,
         ),
         way_out="embedded",

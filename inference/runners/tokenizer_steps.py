@@ -27,9 +27,7 @@ from inference.text.pieces import decode_bytes
 from inference.text.tokenizer_steps import in_words
 
 LONGEST = 200  # most characters of a word for which the steps are shown
-APART = gettext_lazy(
-    "Taken one at a time, the steps of this tokenizer do not give what it gives at once, so only that is shown."
-)
+APART = gettext_lazy("The separate steps of this tokenizer do not give its result, so only the result is shown.")
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
@@ -69,8 +67,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
 
 def _slow_tokenizer_note(name: str) -> str:
     return gettext_lazy(
-        "The tokenizer of {name} is written in Python or SentencePiece and hands over its outcome only: how it"
-        " normalises and splits cannot be shown.",
+        "The tokenizer of {name} (Python or SentencePiece) returns only its result; its steps cannot be shown.",
         name=name,
     )
 

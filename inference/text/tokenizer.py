@@ -164,8 +164,8 @@ class SafeTokenizer:
         if max(reading.ids) >= rows:
             raise UserError(
                 gettext_lazy(
-                    "The tokenizer of {name} does not belong to its weights: it gives token {token}, and"
-                    " the model knows {known}.",
+                    "The tokenizer of {name} does not fit its weights: it returns token {token}, but the "
+                    "model has {known}.",
                     name=self.name,
                     token=max(reading.ids),
                     known=rows,

@@ -318,9 +318,8 @@ def _refuse_odd_rules(model: Any) -> None:
         if stated is not None and stated != 1:
             raise UserError(
                 gettext_lazy(
-                    "The generation settings of this {name} state a {rule}, a rule with a memory of its"
-                    " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
-                    " generation_config.json.",
+                    "The generation_config.json of {name} sets {rule}, which depends on earlier steps, so no "
+                    "step can be repeated. Remove it or pick another model.",
                     name=type(model).__name__,
                     rule=name,
                 )
@@ -336,9 +335,8 @@ def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
     if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
         raise UserError(
             gettext_lazy(
-                "{name} counts a text's positions from its padding token on, and transformers writes with"
-                " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
-                " with a text.",
+                "{name} counts positions from its padding token, but transformers generates from position 0, "
+                "so its output would not follow its input. Pick another model.",
                 name=type(model).__name__,
             )
         )

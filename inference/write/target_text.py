@@ -169,8 +169,8 @@ def _picture_sample(loaded: LoadedModel, request: TraceRequest, picture: Picture
         )
         if hasattr(getattr(loaded.model, "config", None), "vision_config"):
             said = gettext_lazy(
-                "{name} reads pictures inside its texts; where they stand there is not known here, so that it reads"
-                " texts alone. Pick a model such as DINOv2 or CLIP for pictures.",
+                "{name} reads pictures inside texts, which Headlight cannot locate, so it reads text only. "
+                "Pick DINOv2 or CLIP for pictures.",
                 name=name,
             )
         raise UserError(said, way_out="embedded")

@@ -234,8 +234,8 @@ def _find_columns(sample: Sequence[Record], header: list[str] | None, width: int
     if text is None or label is None or text == label:
         raise UserError(
             gettext_lazy(
-                "Of {width} columns none could be told to hold labels; one with 2 to {most} different values was"
-                " expected. Name the columns of texts and labels.",
+                "None of {width} columns looks like labels (2 to {most} different values). Name the columns "
+                "of texts and labels.",
                 width=width,
                 most=MOST_CLASSES,
             )

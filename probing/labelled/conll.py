@@ -41,8 +41,8 @@ def check_tag(written: str, line: int) -> str:
     if not is_tag(written):
         raise UserError(
             gettext_lazy(
-                "Line {line} has the tag “{written}”; O, or a kind after B- or I- (or E-, S-, L-, U-, M-), was"
-                " expected. Correct it, or name the column of the tags.",
+                "Line {line} has the tag “{written}”. Expected O, or a type after B-, I-, E-, S-, L-, U- or "
+                "M-. Correct it, or name the tag column.",
                 line=line,
                 written=written[:40],
             )

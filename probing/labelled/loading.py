@@ -120,8 +120,8 @@ def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
         label, count = next(iter(counts.items()))
         raise UserError(
             gettext_lazy(
-                "All {count:,} rows have the label “{label}”; two classes at least were expected. Add rows of another"
-                " class, or name the column of the labels.",
+                "All {count:,} rows have the label “{label}”; expected at least two classes. Add rows of "
+                "another class, or name the label column.",
                 count=count,
                 label=label[:40],
             )

@@ -50,7 +50,7 @@ def test_the_microscope_its_files_and_bertviz_of_a_saved_one(page: Page, below: 
     saved = file_of(page.get_by_role("link", name="Save the trace")).path().read_bytes()
     trace = parse(saved)
     assert trace.text == "A lecture prepared at home."
-    page.locator("summary", has_text="Export").click()
+    page.locator("summary", has_text="Download").click()
     with page.expect_download() as coming:
         page.locator(".menu .item", has_text=re.compile("HTML")).click()
     assert b"A lecture prepared at home." in coming.value.path().read_bytes()

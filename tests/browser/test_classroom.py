@@ -25,7 +25,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     open_page(page, app_url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
-    expect(page.get_by_text("This app was started for this machine only")).to_be_visible()
+    expect(page.get_by_text("headlight serve")).to_be_visible()
 
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("textbox", name="Your name, if you like").fill("Anna")

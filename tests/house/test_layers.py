@@ -71,6 +71,7 @@ HOMES = {
     "transformers": ("inference", "training", "serving", "bench"),
     "plotly": ("viz",),
     "bertviz": ("viz", "bench"),
+    "matplotlib": ("viz",),
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # The benchmarks use Streamlit's protocol.
     "starlette": ("app", "pages", "ui", "viz", "serving"),
     "ray": ("serving",),
@@ -148,6 +149,7 @@ def test_imports_run_one_way() -> None:
         ("inference/a.py", "import ui.state.session as s", "inference may import i18n, attention"),
         ("viz/a.py", "if True:\n    import inference.backend", "viz may import i18n, attention"),
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
+        ("ui/a.py", "from matplotlib.figure import Figure", "matplotlib belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
         ("ui/a.py", "from ray import serve", "ray belongs in serving"),
         ("ui/a.py", "from training.finetune.command import teach", "of training, ui may import training.jobs alone"),
@@ -203,7 +205,7 @@ def test_the_set_up_needs_the_standard_library_only() -> None:
 
 @pytest.mark.parametrize("package", ["attention", "inference", "viz", "training.jobs.queue", "headlight"])
 def test_importing_a_package_does_not_wait_for_torch(package: str) -> None:
-    heavy = "{'torch', 'transformers', 'bertviz', 'streamlit'}"
+    heavy = "{'torch', 'transformers', 'bertviz', 'matplotlib', 'streamlit'}"
     probe = f"import sys, {package}; print(*sorted({heavy} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == ""

@@ -50,9 +50,9 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: read_labeled(TaskFiles(File("mine.csv", FEW))),
-            "mine.csv: All 2 rows have the label “x”; two classes at least were expected. Add rows of another class,"
-            " or name the column of the labels.",
-            "mine.csv：全部 2 行的标签都是“x”；至少应有两个类别。请加上另一类的行，或指定标签所在的列。",
+            "mine.csv: All 2 rows have the label “x”; expected at least two classes. Add rows of another class, or name"
+            " the label column.",
+            "mine.csv：全部 2 行的标签都是“x”；至少需要两个类别。请添加其他类别的行，或指明标签列。",
         ),
         (
             lambda: alignments.parse(b"a b\tc\t0-7\n"),
@@ -72,11 +72,10 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: unpack("q{0}"),
-            "An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see token 2"
-            " there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is 'q{0}'; it is"
-            " left out.",
-            "一项改动应写成 a3-1（去掉头 3-1）、u3-1（头 3-1 取均匀权重）、c3-1-8-2（词元 8 在该头中看不到词元 2）、"
-            "h3-2（第 3 层中谁也看不到词元 2）或 m3-2（它在该层的值为零），收到的却是 'q{0}'，已忽略。",
+            "'q{0}' is not a valid edit and is left out. Expected codes such as a3-1 (ablate head 3-1), u3-1 (average"
+            " it), c3-1-8-2, h3-2 or m3-2 (zero the value of token 2 in layer 3).",
+            "'q{0}' 不是有效的编辑，已忽略。应为 a3-1（消融头 3-1）、u3-1（取平均）、c3-1-8-2、h3-2 或 m3-2"
+            "（第 3 层词元 2 的值置零）这样的代码。",
         ),
     ],
 )

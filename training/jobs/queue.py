@@ -29,8 +29,8 @@ COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of a process's last line that are shown
 OUT_OF_MEMORY = gettext_lazy(
-    "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
-    " fewer texts in a step."
+    "The system ended this training, probably for lack of memory. Use a smaller model, shorter texts or a "
+    "smaller batch."
 )
 NO_MEMORY = (
     "MemoryError",
@@ -174,8 +174,8 @@ class TrainingQueue:
         except OSError as error:
             raise UserError(
                 gettext_lazy(
-                    "Nothing can be written where taught models are kept: the disk is full, or the folder belongs to"
-                    " another user. The operator can name another with HEADLIGHT_TAUGHT."
+                    "The folder of fine-tuned models cannot be written: the disk is full, or it belongs to "
+                    "another user. The operator can set another with HEADLIGHT_TAUGHT."
                 )
             ) from error
         finally:

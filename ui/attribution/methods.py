@@ -114,8 +114,8 @@ def compute_attributions(question: AttributionRequest) -> AttributionSet:
     problems: dict[str, str] = {}
     if maps_only:
         problems[NORMS] = _(
-            "{architecture} computes attention in its own way, which gives no values and cannot"
-            " be changed from outside: norms, value zeroing and left out are missing.",
+            "{architecture} computes attention in its own code, so norms, value zeroing and left out are not "
+            "available.",
             architecture=question.trace.model.architecture,
         )
     mark = f"ways:{question.request.key}:{question.focus}:{question.label}"
@@ -203,9 +203,8 @@ def _path(told: WordScores) -> FloatArray:
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise UserError(
             gettext_lazy(
-                "The path from zero rises by {rise:.2f}, and its {steps} steps add up to"
-                " {sum:.2f}: the model changes too fast on the way to be added up in steps. The row is"
-                " shown where they come within {most:.0%}.",
+                "The path from zero rises by {rise:.2f}, but its {steps} steps sum to {sum:.2f}. This method "
+                "is shown only if both agree within {most:.0%}.",
                 rise=told.rise,
                 steps=WordPath.steps,
                 sum=told.rise + told.missed,

@@ -288,11 +288,10 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "Above, {against}: the word speaks against the label, {for_it}: for it, by what its logit does when nothing"
-            " sees the word in any layer. First matrix: rows are ways of asking, columns words; more colour means a"
-            " larger share of that row, whichever sign. *Gradients*, *integrated gradients* and *left out* are about"
-            " the label's logit, the other rows about what {reader} takes from the words. Second: one cell is one"
-            " pair of ways, the framed row and column the causal effect.",
+            "{for_it}: the word speaks for the label, {against}: against it, measured by its logit with the "
+            "word masked in every layer. Left: each row is a method, as shares of the row. *Gradients*, "
+            "*integrated gradients* and *left out* explain the logit, the others what {reader} reads. Right: "
+            "rank correlation of methods; framed, the ablation effect.",
             against=translate(against),
             for_it=translate(for_it),
             reader=_reader(asked),

@@ -73,8 +73,8 @@ def _probe(entry: Any, at: int) -> Probe:
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
         raise ValueError(
             gettext_lazy(
-                "Probe {number} of the file should have name, text, source, two candidates and, if wanted, other and"
-                " neutral, all texts of at most {most:,} characters. Correct it and open the file again.",
+                "Probe {number} of the file needs name, text, source and two candidates (other and neutral "
+                "are optional), each at most {most:,} characters. Correct it.",
                 number=at,
                 most=LONGEST,
             )

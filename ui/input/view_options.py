@@ -75,12 +75,11 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
     """Return a sentence with the reason for missing queries, keys and values."""
     if trace.is_signed(look.part or None):
         return _(
-            "These maps were given: numbers with signs, such as attributions, and no attention weights. They may be "
-            "below zero, and a row need not sum to one; there are no queries, keys and values."
+            "These maps hold signed numbers, such as attributions, not attention weights: rows need not sum "
+            "to one, and there are no queries, keys and values."
         )
     return _(
-        "{architecture} computes attention in its own way: its maps are shown as it reports them; "
-        "queries, keys and values are not available for it.",
+        "{architecture} reports finished attention maps only; queries, keys and values are not available.",
         architecture=trace.model.architecture,
     )
 

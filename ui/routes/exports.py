@@ -1,7 +1,8 @@
-"""Routes for exports of the view: weights as CSV and JSON, the strongest links, and an offline HTML page."""
+"""Routes for downloads of the view: images for papers, weights, the strongest links, and an offline HTML page."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -14,6 +15,7 @@ from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
 from i18n import error_message, gettext_lazy
+from inference import TraceRequest
 from ui.routes.traces import FILES as MAKING
 from ui.routes.traces import PREFIX, file_response, serve_trace
 from ui.run.positional_prior import prior_map
@@ -22,17 +24,38 @@ from viz.components.explore import explore
 from viz.components.explore.content import BadRequest, head_of, number
 from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
-from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
+from viz.export import TooLong, caption, links_csv, weights_json
+from viz.paper.matrix import draw_matrix
+from viz.paper.page import FORMATS as IMAGES
+from viz.paper.page import BadOption, paper_options, render
+from viz.paper.tables import FORMATS as TABLES
+from viz.paper.tables import table_file, weights_notebook, weights_table
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
-def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the selected head's weights as CSV, a row for each query, zipped with their provenance."""
+def image(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return the selected head's map as an image for a paper, with the options of the query."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
-    about = caption(view, layer, head)
-    return _zip("headlight-attention", weights_csv(view, layer, head), about)
+    options = paper_options(request.query_params)
+    content = render(lambda: draw_matrix(view, layer, head, options), options.format)
+    name = file_stem("headlight-attention", caption(view, layer, head))
+    return file_response(f"{name}.{options.format}", IMAGES[options.format], content)
+
+
+def _weights(file_format: str) -> Callable[[Trace, ViewOptions, Request], Response]:
+    """Return the function for the selected head's weights as a tidy table."""
+
+    def table(trace: Trace, look: ViewOptions, request: Request) -> Response:
+        view = get_trace_store().view(trace, look)
+        layer, head = head_of(request.query_params, view)
+        about = caption(view, layer, head)
+        content = table_file(weights_table(view, layer, head), file_format, about)
+        name = f"{file_stem('headlight-attention', about)}.{file_format}"
+        return file_response(name, TABLES[file_format], content)
+
+    return table
 
 
 def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
@@ -58,15 +81,41 @@ def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
     return file_response("headlight-export.html", "text/html", page.encode())
 
 
+def notebook(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return a notebook that reproduces the selected head's weights."""
+    view = get_trace_store().view(trace, look)
+    layer, head = head_of(request.query_params, view)
+    content = weights_notebook(view, layer, head, _request_fields(trace))
+    name = file_stem("headlight-attention", caption(view, layer, head))
+    return file_response(f"{name}.ipynb", "application/x-ipynb+json", content)
+
+
+def _request_fields(trace: Trace) -> dict[str, Any]:
+    """Return the fields of the request that gives the trace; raise BadRequest for files, pictures and edits."""
+    plain: dict[str, Any] = {"model": trace.model.name, "text": trace.text}
+    optional: dict[str, Any] = {"pair": trace.pair, "target": trace.target_text, "revision": trace.model.revision}
+    if trace.whole is not None:
+        optional["cut"] = len(trace.source)
+    for count in range(len(optional) + 1):
+        for names in itertools.combinations(optional, count):
+            fields = plain | {name: optional[name] for name in names if optional[name]}
+            if TraceRequest(**fields).key == trace.id:
+                return fields
+    raise BadRequest(gettext_lazy("A notebook cannot reproduce an opened file, a picture or an edited pass."))
+
+
 def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
     stem = file_stem(name, about)
     return file_response(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
 
 
 FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
-    "export.csv": csv,
+    "export.image": image,
+    "export.csv": _weights("csv"),
+    "export.parquet": _weights("parquet"),
     "export.json": json,
     "export.html": html,
+    "export.ipynb": notebook,
     "links.csv": links,
 }
 
@@ -102,7 +151,7 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
     def content(trace: Trace, look: ViewOptions, request: Request) -> Response:
         try:
             return make(trace, look, request)
-        except TooLong as error:
+        except (TooLong, BadOption) as error:
             raise BadRequest(error_message(error)) from error
 
     def endpoint(request: Request) -> Response:

@@ -94,7 +94,7 @@ class PassProgress:
     def _draw_bar(self) -> DeltaGenerator:
         with self.place.container(horizontal=True, vertical_alignment="center"):
             bar = st.progress(0.0)
-            help = _("What was computed of it is lost")
+            help = _("Computed results are lost")
             st.button(_("Stop"), key=_key(self.mark), on_click=stop, args=(self.mark,), help=help)
         return bar
 

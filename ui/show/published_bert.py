@@ -22,8 +22,8 @@ def draw_published(who: PageModel) -> None:
             show_notice(describe_known_heads(found), "status")
         st.caption(
             _(
-                "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
-                " 3.0](https://creativecommons.org/licenses/by-sa/3.0/); its card lies beside it in assets/models."
+                "Trained on English Wikipedia articles by their contributors ([CC BY-SA "
+                "3.0](https://creativecommons.org/licenses/by-sa/3.0/))."
             )
         )
 
@@ -31,10 +31,9 @@ def draw_published(who: PageModel) -> None:
 def answers(title: str, found: MaskedAccuracy) -> str:
     """Return a sentence with the accuracy of the model's predictions."""
     return _(
-        "{title}, on texts that it never read: of {masked:,} masked pieces the first guess is right for"
-        " {first:.1%} and one of five for {five:.1%} (the commonest pieces: {common_first:.1%} and"
-        " {common_five:.1%}); of {pairs:,} pairs of texts {follows:.1%} are judged rightly, where"
-        " the wrong ones come from another document. It knows few facts.",
+        "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} at rank 1 and "
+        "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}). Of {pairs:,} "
+        "pairs of texts it judges {follows:.1%} correctly. It knows few facts.",
         title=title,
         masked=found.masked,
         first=found.first,

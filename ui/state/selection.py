@@ -216,8 +216,8 @@ def _head(choice: ViewState, view: View, notes: list[str]) -> tuple[int, int] | 
         return layer, head
     notes.append(
         gettext_lazy(
-            "The link asks for layer {layer} and head {head}, counted from 0; {model} has layers 0 to "
-            "{last_layer} and heads 0 to {last_head}. The head that links the words most is shown.",
+            "The link names head {layer}-{head}; {model} has layers 0 to {last_layer} and heads 0 to "
+            "{last_head}. The strongest head is shown.",
             layer=layer,
             head=head,
             model=view.trace.model.name,

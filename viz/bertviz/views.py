@@ -81,8 +81,7 @@ def head_html(
         "parts": [_part(v) for v in views],
     }
     hint = _(
-        "Rest on a token to see only its lines. Click a coloured square to switch a head off or on; double-click it to "
-        "keep only that head."
+        "Point at a token to see its lines only. Click a square to toggle a head; double-click to show only that head."
     )
     return document("head", view, payload, prefix=prefix, dark=dark, hint=hint)
 

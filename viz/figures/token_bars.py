@@ -329,3 +329,31 @@ def two_words(
     )
     figure.update_layout(height=290, barmode="group", bargap=0.3, margin={"b": LEGEND})
     return figure
+
+
+def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str) -> go.Figure:
+    """Draw signed bars for each source of a score, the first on top.
+
+    ``sources`` maps the name of a source to its values, a bar for each of ``names`` (the text, or the text and a
+    variant of it).
+    """
+    rows, labels = list(range(len(sources))), [escape_label(name) for name in sources]
+    figure = empty(theme, title, _("part of the score"), "")
+    for at, (name, colour) in enumerate(zip(names, (theme.heads, theme.accent), strict=False)):
+        figure.add_bar(
+            orientation="h",
+            x=[values[at] for values in sources.values()],
+            y=rows,
+            name=escape_label(name),
+            marker={"color": colour},
+            customdata=labels,
+            hovertemplate="%{customdata}: %{x:+.3f}",
+            showlegend=len(names) > 1,
+        )
+    figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
+    figure.update_yaxes(
+        tickvals=rows, ticktext=labels, autorange="reversed", rangemode="normal", showgrid=False, fixedrange=True
+    )
+    height = 110 + (34 if len(names) > 1 else 26) * len(rows) + (LEGEND if len(names) > 1 else 0)
+    below = {"b": LEGEND} if len(names) > 1 else {}
+    return figure.update_layout(height=height, barmode="group", bargap=0.25, margin=below)

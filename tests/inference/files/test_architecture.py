@@ -46,11 +46,11 @@ def test_what_a_model_reads(model_type: str, reads: str) -> None:
 @loop_over(
     ("model_type", "said"),
     [
-        ("swin", "attends inside windows of a picture"),
-        ("swinv2", "attends inside windows of a picture"),
-        ("vit_mae", "reads pictures in a way of its own"),
-        ("siglip2", "reads pictures in a way of its own"),
-        ("blip", "reads pictures in a way of its own"),
+        ("swin", "attends inside windows"),
+        ("swinv2", "attends inside windows"),
+        ("vit_mae", "reads pictures in its own"),
+        ("siglip2", "reads pictures in its own"),
+        ("blip", "reads pictures in its own"),
         ("whisper", "reads sound or moving pictures"),
     ],
 )

@@ -69,7 +69,7 @@ def test_it_is_listed_where_it_is_installed(
     settings = Settings(cache=tmp_path / "cache", offline=True)
     assert list_vision_models(settings)[0] == DINOV2_CARD
     assert DINOV2_CARD not in catalogue(settings), "which lists models of texts"
-    assert "cannot be known" in DINOV2_CARD.summary
+    assert "not compared" in DINOV2_CARD.summary
     monkeypatch.setattr(packages, "packaged_file", lambda _package, _file: None)
     with pytest.raises(UserError, match="installed here"):
         unpacked(settings)

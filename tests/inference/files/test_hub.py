@@ -95,14 +95,14 @@ def test_gated_model(fake: FakeHub, tmp_path: Path) -> None:
 
 def test_pickle_only(fake: FakeHub, tmp_path: Path) -> None:
     name = variant(fake, "someone/pickled", drop=("model.safetensors",), weights_bin=b"\x80\x04.")
-    assert "only in a pickle file, which can run hidden programs" in str(refusal(fake, tmp_path, name))
+    assert "only pickle weights" in str(refusal(fake, tmp_path, name))
 
 
 def test_pickles_with_a_safe_copy(fake: FakeHub, tmp_path: Path) -> None:
     name = variant(fake, "someone/pickled", drop=("model.safetensors",), weights_bin=b"\x80\x04.")
     fake.converted[name] = 7
     caught = refusal(fake, tmp_path, name)
-    assert "keeps a safe copy under the revision refs/pr/7: use that" in str(caught)
+    assert "revision refs/pr/7" in str(caught)
     assert (caught.way_out, caught.details) == ("revision", {"revision": "refs/pr/7"})
 
 
@@ -125,8 +125,8 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
     ("config", "sentence"),
     [
         ({"model_type": "mamba"}, "has no attention to look at"),
-        ({"model_type": "swin"}, "attends inside windows of a picture"),
-        ({"model_type": "yolos"}, "reads pictures in a way of its own"),
+        ({"model_type": "swin"}, "attends inside windows"),
+        ({"model_type": "yolos"}, "reads pictures in its own"),
         ({"model_type": "whisper"}, "reads sound or moving pictures"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),

@@ -117,7 +117,7 @@ def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path: P
     step = backend.predict(NextTarget(asked.model, text=TEXT, written=(9, 5), also=(7,)))
     mine = next(candidate for candidate in step.candidates if candidate.token == 7)
     assert np.exp(backend.predict(asked).logs[0, 2]) == pytest.approx(mine.probability, rel=1e-3)
-    with pytest.raises(UserError, match="from outside"):
+    with pytest.raises(UserError, match="own code"):
         backend.predict(replace(asked, edits=((Ablate(0, 0, "cross"),),)))
 
 

@@ -143,7 +143,7 @@ def test_a_text_without_anything_in_reach(readers: dict[str, SafeTokenizer]) -> 
 
 def test_a_tokenizer_of_another_model(readers: dict[str, SafeTokenizer]) -> None:
     other = SafeTokenizer(readers["wordpiece"].tokenizer, "mixed", "encoder", 6)
-    with pytest.raises(UserError, match="not belong"):
+    with pytest.raises(UserError, match="not fit"):
         other.read("the cat", None, None)
 
 

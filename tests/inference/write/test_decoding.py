@@ -148,7 +148,7 @@ def test_rules_are_ready_before_they_are_shared(monkeypatch: pytest.MonkeyPatch)
 )
 def test_rules_that_remember_are_refused(rule: Any, logged: list[str]) -> None:
     model, [name] = build(named("GPT-2"), **rule), rule
-    with pytest.raises(UserError, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
+    with pytest.raises(UserError, match=f"GPT2LMHeadModel sets {name}"):
         read(model, Writing(source(), 30), [()])
     assert not logged
 

@@ -111,7 +111,7 @@ def test_weights_that_are_a_program_or_are_missing_are_refused(tmp_path: Path) -
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
-    with pytest.raises(UserError, match="a pickle"):
+    with pytest.raises(UserError, match="pickle weights"):
         opens(folder, "classify")
 
 

@@ -109,7 +109,7 @@ def test_a_process_that_is_killed_was_probably_too_large_and_goes_on_where_there
     line.begun()
     look = line.ended(job)
     assert look.state == ("stopped" if begun else "failed")
-    assert "memory ran out" in look.said
+    assert "lack of memory" in look.said
 
 
 def test_jobs_that_ran_when_the_app_ended_are_stopped_and_those_that_waited_begin(line: Trainings) -> None:

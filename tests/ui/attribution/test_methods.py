@@ -27,7 +27,7 @@ def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float) -> 
 
 @pytest.mark.parametrize(("missed", "rise"), [(0.06, 1.0), (-0.38, 1.0), (0.66, 1.0), (0.03, -0.5), (0.01, 0.0)])
 def test_steps_that_miss_more_than_a_twentieth_are_refused(missed: float, rise: float) -> None:
-    with pytest.raises(UserError, match=f"rises by {rise:.2f}, and its 32 steps add up to {rise + missed:.2f}"):
+    with pytest.raises(UserError, match=f"{rise:.2f}, .* 32 .* {rise + missed:.2f}"):
         path(missed, rise)
 
 

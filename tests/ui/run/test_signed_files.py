@@ -25,8 +25,8 @@ def test_the_microscope_shows_it(opened: str) -> None:
     assert not page.exception
     assert notes(page, "refusal") == []
     (said,) = (note for note in notes(page) if "queries, keys and values" in note)
-    assert said.startswith("These maps were given: numbers with signs")
-    assert "a row need not sum to one" in said
+    assert said.startswith("These maps hold signed")
+    assert "rows need not" in said
 
 
 @pytest.mark.slow

@@ -43,8 +43,8 @@ def door(code: str | None) -> None:
         st.subheader(_("I teach"))
         st.markdown(
             _(
-                "Open a room, show its code or its QR code, and lead: students see the page that you see, answer your "
-                "questions, and raise a hand when they are lost."
+                "Open a class and show its code: students see your page, answer your questions, and say if "
+                "they are lost."
             )
         )
         if not is_open():

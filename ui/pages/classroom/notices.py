@@ -13,8 +13,8 @@ def this_machine_only() -> None:
     """Show that students cannot reach the app, and how to start it for them."""
     show_notice(
         _(
-            "This app was started for this machine only, so students cannot reach it. Stop it and start it again with "
-            "“make run FOR=class” or “headlight serve”."
+            "Students cannot reach this app: it was started for this machine only. Restart it with “make run "
+            "FOR=class” or “headlight serve”."
         ),
         role="status",
     )
@@ -24,8 +24,8 @@ def show_storage_time() -> None:
     """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
-            "Names and answers are stored on the machine that runs this app. They are deleted when the teacher closes "
-            "the room, or {hours} hours after the last change in it.",
+            "Names and answers are stored on the machine that runs this app until the teacher closes the "
+            "class, or {hours} hours after its last change.",
             hours=int(KEPT // 3600),
         )
     )

@@ -22,9 +22,8 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A room lasts until its teacher closes it, or a day after the last change in it. Then nothing of it "
-                "is kept but the files that the teacher has saved.\n"
-                "- Students see nobody’s answers until the teacher shows them, and then without names.\n"
-                "- Everything happens on the machine that runs this app; no other server is asked."
+                "- A class is deleted when its teacher closes it, or a day after its last change. Only files "
+                "that the teacher saved remain.\n- Students see answers only after the teacher shows them, "
+                "without names.\n- All data stays on the machine that runs this app."
             )
         )

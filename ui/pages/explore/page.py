@@ -5,6 +5,7 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
+from ui.pages.explore import why
 from ui.pages.explore.fragment import fragment_state
 from ui.pages.explore.measures import draw_measures, is_unfolded
 from ui.pages.explore.variants import draw_variants
@@ -46,11 +47,14 @@ def how_to_read() -> None:
 
 def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the microscope, the download of the trace, the help text and the folded measures."""
-    shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not is_unfolded())
+    shown = draw_microscope(
+        choice, trace, lambda: id_of(get_view_state()), alone=not (is_unfolded() or why.is_unfolded())
+    )
     if shown is None:
         return
     view, survey, selection = shown
     draw_pronoun_head(trace)
+    why.draw_why(choice, view, selection)
     st.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),

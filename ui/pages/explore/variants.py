@@ -92,7 +92,12 @@ def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> 
             translate(COMPARE),
             icon=":material/compare:",
             help=_("Both texts, head by head."),
-            query={"model": choice.model, "text": choice.text, "differs": "text", "other": _other(choice, variants)},
+            query={
+                "model": choice.model,
+                "text": choice.text,
+                "differs": "text",
+                "other": other_text(choice, variants),
+            },
         )
 
 
@@ -100,7 +105,8 @@ def _read_variant() -> None:
     read_texts({"text": st.session_state[KEY], "pair": "", "target": ""})
 
 
-def _other(choice: ViewState, variants: Variants) -> str:
+def other_text(choice: ViewState, variants: Variants) -> str:
+    """Return the variant that is not shown."""
     return next(text for text in variants.texts if text != choice.text)
 
 
@@ -112,7 +118,7 @@ def describe_change(choice: ViewState, variants: Variants) -> str | None:
     first, second = get_backend().traces(
         [
             replace(request_of(choice), text=text, pair=None, cut=None)
-            for text in (choice.text, _other(choice, variants))
+            for text in (choice.text, other_text(choice, variants))
         ]
     )
     view = View(first, part=choice.part or None, words=True)
@@ -124,7 +130,7 @@ def describe_change(choice: ViewState, variants: Variants) -> str | None:
     return (
         None
         if again is None
-        else _describe(asked, again, variants.words[variants.texts.index(_other(choice, variants))])
+        else _describe(asked, again, variants.words[variants.texts.index(other_text(choice, variants))])
     )
 
 

@@ -55,8 +55,7 @@ def _draw_write_link() -> None:
     """Draw the button that opens the editor of the reader's own lesson."""
     st.header(_("A lesson of your own"))
     st.markdown(
-        _("A lesson is one readable file: what is read, which view is looked at, what is asked. Answers are computed "
-          "from the model.")
+        _("A lesson is a text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
     st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
               icon=":material/edit:", help=_("Beside a preview; or bring a file"))  # fmt: skip

@@ -21,11 +21,10 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A lesson leads through views of this app, step by step: look, say what you expect, answer, and see "
-                "what the numbers say. Answers stay in this window until you save the worksheet.\n"
-                "- What is right is computed from the model while you wait, where it can be. Layers and heads are "
-                "counted from 0.\n"
-                "- Keys: Alt+Page Down for the next step, Alt+Page Up for the one before."
+                "- Each step shows a view and asks a question: look, predict, answer, compare. Answers stay "
+                "in this window until you save the worksheet.\n- Correct answers are computed from the model "
+                "if possible. Layers and heads count from 0.\n- Keys: Alt+Page Down for the next step, "
+                "Alt+Page Up for the previous step."
             )
         )
 

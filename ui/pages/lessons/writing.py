@@ -33,8 +33,7 @@ def draw_editor() -> None:
             height=560,
             max_chars=MOST_BYTES,
             on_change=lambda: store_draft(st.session_state[BOX]),
-            help=_("What may stand in it is told in docs/LESSONS.md, which comes with the app. Read when you leave the "
-                   "box, or press Ctrl+Enter."),
+            help=_("Its format is described in docs/LESSONS.md. Press Ctrl+Enter, or leave the box, to read it."),
         )  # fmt: skip
         download_button(
             _("Save the file"),

@@ -165,9 +165,8 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "{heads} heads attend to {place}, with {share:.2f} of their attention on average. Its value "
-                    "vectors are {times:.2f} times as long as the others, which leaves {passed_on:.2f} of the "
-                    "output.",
+                    "{heads} heads give {place} {share:.2f} of their attention on average. Its value vectors "
+                    "are {times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
                     place=WORDS[sink],
                     heads=mine.sum(),
                     share=share,

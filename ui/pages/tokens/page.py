@@ -21,17 +21,14 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A model knows a fixed list of pieces, its vocabulary, and gets their numbers. Pieces are parts of "
-                "words, so that a limited list of them writes almost any text: WordPiece "
-                "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
+                "- A vocabulary is a fixed list of words and parts of words, which together write almost any "
+                "text: WordPiece ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144)), BPE "
                 "([arXiv:1508.07909](https://arxiv.org/abs/1508.07909)) or Unigram "
-                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n"
-                "- The cuts are learnt from counts, not from grammar: a frequent word stays whole whatever it is made "
-                "of, and a rare one falls apart where the vocabulary has pieces, not where its stem ends.\n"
-                "- Special tokens, segments and the mask tell the model where a text begins, which of two texts a "
-                "token belongs to, and what is only padding ([BERT, "
-                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 3). A single text has no padding, so "
-                "its mask is 1 throughout."
+                "([arXiv:1804.10959](https://arxiv.org/abs/1804.10959)).\n- It is learned from counts, not "
+                "from grammar: frequent words stay whole, and rare words are split wherever the vocabulary "
+                "has parts.\n- Special tokens mark where a text begins and ends, segments which text a token "
+                "belongs to, the attention mask what is padding "
+                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
             )
         )
 

@@ -26,9 +26,9 @@ from viz.components.tokenizer_steps import tokenizer_steps
 
 KEY = "tokens_ladder"
 MARKS = gettext_lazy(
-    "Point at a part, or move to it with Tab and the arrow keys: the characters it is made from light up, and every "
-    "part made from the same ones. Click one to see how its word is cut. Parts that touch are pieces of one word; "
-    "dashes: not in the vocabulary; underlined: taken whole; pale: added by the template."
+    "Point at a token, or use Tab and the arrow keys, to highlight its characters. Click it to see how its "
+    "word is split. Touching: tokens of one word; dashed: not in the vocabulary; underlined: not split; "
+    "pale: added by the template."
 )
 RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 
@@ -70,10 +70,7 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
         )
     if not found:
         show_notice(
-            _(
-                "Only one tokenizer is on this machine, so there is none to compare with. Pick another model at the "
-                "left: it can be downloaded there. Nothing is fetched unasked."
-            ),
+            _("Only one tokenizer is on this machine. Choose another model above to download one for comparison."),
             role="status",
         )
         return None

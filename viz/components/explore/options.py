@@ -60,8 +60,8 @@ class MicroscopeOptions:
         "excess",
         label=gettext_lazy("Strong is"),
         help=gettext_lazy(
-            "Beyond: the weight less what the text's other words give the same token in that head, or less what the "
-            "head gives that place in other texts, whichever is more. Weight alone: as the model computes it."
+            "Excess: the weight minus the larger of two baselines, other words' weight on the same token and "
+            "the head's weight at that distance in other texts. Weight: as the model computes it."
         ),
         choices={"excess": gettext_lazy("beyond what other words get"), "weight": gettext_lazy("weight alone")},
     )
@@ -72,8 +72,8 @@ DECLARED = options_of(MicroscopeOptions)
 OF_PATCHES = replace(
     DECLARED["by"],
     help=gettext_lazy(
-        "Beyond: the weight less what the picture's other patches give the same token in that head. Weight alone: as "
-        "the model computes it."
+        "Excess: the weight minus what other patches give the same token in that head. Weight: as the model "
+        "computes it."
     ),
     choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond what other patches get")},
 )

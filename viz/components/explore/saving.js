@@ -1,6 +1,7 @@
-// The export menu: pictures from the browser, numbers from the server or from the standalone file.
+// The menu Download: images and data from the server; pictures of the browser and data of the standalone file.
 
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
+import { imageForm } from "../shared/image_form.js";
 import { columnNames, fileStemOf, saveTable, tableOf } from "../shared/tables.js";
 import { cellName } from "./cells.js";
 import { isExact } from "./numbers.js";
@@ -12,7 +13,8 @@ import { fill } from "../shared/words.js";
 
 /** @type {PictureFormat[]} */
 const PICTURES = ["PNG", "SVG"];
-const FORMATS = ["csv", "json", "html"]; // formats of the numbers
+const FORMATS = ["csv", "parquet", "json", "html", "ipynb"]; // formats of the numbers
+const SERVED = ["parquet", "html", "ipynb"]; // formats that need the server
 
 /**
  * Return the server's address of an exported file.
@@ -48,16 +50,27 @@ export function createExport(app, current) {
     )
   );
   const links = FORMATS.map((format) =>
-    h("a", {
-      class: "item",
-      download: true,
-      href: "#",
-      "data-format": format,
-      onclick: (/** @type {Event} */ event) => numbers(event, format),
-    }, format === "html" ? say.page_html : fill(say.numbers, { format: format.toUpperCase() }))
+    h(
+      "a",
+      {
+        class: "item",
+        download: true,
+        href: "#",
+        "data-format": format,
+        onclick: (/** @type {Event} */ event) => numbers(event, format),
+      },
+      format === "html"
+        ? say.page_html
+        : format === "ipynb"
+        ? say.notebook
+        : fill(say.numbers, { format: format.toUpperCase() }),
+    )
   );
   const title = h("summary", {}, say.export);
-  const items = h("div", { class: "items" }, ...figureButtons, ...grid, ...links);
+  const image = imageForm();
+  image.link.addEventListener("click", close);
+  // The index lets a click between two entries keep the focus inside the menu.
+  const items = h("div", { class: "items", tabindex: "-1" }, image.el, ...figureButtons, ...grid, ...links);
   const el = h("details", { class: "menu", onkeydown, onfocusout }, title, items);
 
   function close() {
@@ -127,11 +140,15 @@ export function createExport(app, current) {
   }
   function draw() {
     const { tab } = app.store.state.kept;
-    figureButtons.forEach((b, i) =>
-      setText(b, fill(say.exportFigure, { figure: textOf(app.data, "tab", tab), format: PICTURES[i] }))
-    );
+    const served = Boolean(app.data.base) && tab === "matrix";
+    image.el.hidden = !served;
+    if (served) image.draw(exportAddress(app.data, app.store.state.kept, "image"));
+    figureButtons.forEach((b, i) => {
+      b.hidden = served;
+      setText(b, fill(say.exportFigure, { figure: textOf(app.data, "tab", tab), format: PICTURES[i] }));
+    });
     links.forEach((link, i) => {
-      link.hidden = !app.data.base && FORMATS[i] === "html";
+      link.hidden = !app.data.base && SERVED.includes(FORMATS[i]);
       if (app.data.base) setAttribute(link, "href", exportAddress(app.data, app.store.state.kept, FORMATS[i]));
     });
   }

@@ -121,8 +121,8 @@ def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
     with ``small``) has only the sentence.
     """
     said = _(
-        "Scripts do not run here, so this page shows one head as a picture. Open it in a browser that runs JavaScript "
-        "to see every head."
+        "Scripts do not run here, so one head is shown as a picture. Open the page in a browser with "
+        "JavaScript to see every head."
     )
     drawn = ""
     if max(len(view.queries), len(view.keys)) <= (SMALL_STILL if small else LARGE_STILL):
@@ -142,8 +142,8 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
     if room == 0 and cells > BYTES:
         raise TooLong(
             gettext_lazy(
-                "A page of its own holds at most {most:,} weights; one head's map of this text has {cells:,}. Shorten "
-                "the text, or save the trace, which Headlight opens again.",
+                "An exported page holds at most {most:,} weights; one head's map has {cells:,}. Shorten the "
+                "text or save the trace.",
                 most=BYTES,
                 cells=cells,
             )

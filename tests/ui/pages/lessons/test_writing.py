@@ -78,7 +78,7 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
         ("/explore?text=A cat.&part=cross", "The link asks for the part “cross”"),
         ("/explore?text=A cat.&model=nobody/nothing", "nobody/nothing"),
         ("/masked_words?text=A cat.&model=headlight-bert", "No word is hidden"),
-        ("/explore?text=A cat.&layer=99&head=99", "The link asks for layer 99"),
+        ("/explore?text=A cat.&layer=99&head=99", "head 99-99"),
         ("/nowhere?text=A cat.", "The app has no page “nowhere”"),
         ("/positions?text=A cat.&show=vectors", ""),
         ("/generate?text=A cat.", ""),

@@ -1,0 +1,60 @@
+"""The panel "Why this head?": its parts sum to the score, and a head among them opens its own decomposition."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from attention.view import View
+from inference import TraceRequest
+from inference.files.embedded import BERT
+from tests.support.asking import asked, notes
+from ui.input.probes import LIBRARY
+from ui.pages.explore.why import KEY, TRAIL, pair_rows, question, selected_link, side_values
+from ui.run.services import get_backend
+from ui.state.view_state import ViewState
+
+TIRED = LIBRARY[0].text
+FIND = {"layer": 3, "head": 1, "focus": 10, "target": 2}
+pytestmark = pytest.mark.slow
+
+
+def test_the_parts_of_both_sides_sum_to_the_excess() -> None:
+    choice, view = ViewState(model=BERT, text=TIRED), View(get_backend().trace(TraceRequest(BERT, TIRED)))
+    link = selected_link(view, FIND)
+    assert link is not None
+    assert (link.name, link.source, link.target) == ("3-1", "it", "animal")
+    found = get_backend().inspect(question(choice, view, link))
+    excess = found.score - found.mean_over_keys
+    for side in ("query", "key"):
+        values = [value for _name, (value,) in side_values([found.terms], side)]
+        np.testing.assert_allclose(sum(values), excess, atol=1e-4)
+        assert [abs(value) for value in values] == sorted(map(abs, values), reverse=True)
+    rows = pair_rows(found.terms)
+    np.testing.assert_allclose(sum(row[2] for row in rows), found.score, atol=1e-4)
+    np.testing.assert_allclose(sum(row[3] for row in rows), excess, atol=1e-4)
+
+
+def test_a_link_without_a_target_is_no_link() -> None:
+    view = View(get_backend().trace(TraceRequest(BERT, TIRED)))
+    assert selected_link(view, {**FIND, "target": None}) is None
+    assert selected_link(view, {**FIND, "focus": None}) is None
+
+
+def test_a_head_among_the_parts_opens_its_own_decomposition() -> None:
+    page = asked("explore", model=BERT, text=TIRED, layer=3, head=1, focus=10, to=2)
+    page.session_state[KEY] = True
+    page.run()
+    assert not page.exception
+    (said,) = (note for note in notes(page) if "3-1" in note and re.search(r"\+\d\.\d\d", note) and "→" in note)
+    assert len(re.findall(r"[+-]\d\.\d\d", said)) == 5  # excess, two parts, and the change of the variant
+    (trail,) = (group for group in page.button_group if group.key == TRAIL)
+    chosen = next(option for option in trail.options if "animal" in option)
+    trail.set_value(chosen).run()
+    layer, head = re.findall(r"(\d+)-(\d+)", chosen)[0]
+    assert (page.query_params["layer"], page.query_params["head"], page.query_params["focus"]) == (layer, head, "2")
+    page.session_state[KEY] = True  # The test's browser does not send the state of an expander.
+    page.run()
+    assert any(f"{layer}-{head}" in note and re.search(r"[+-]\d\.\d\d", note) for note in notes(page))
