@@ -184,7 +184,7 @@ def test_the_first_preset_is_no_identity_and_what_it_is_made_for_happens() -> No
     found = compute_example(small, rules_of(fit_options(ByHandOptions(), small)[0]))
     assert found.worked.heads == 2
     assert found.worked.weights[0, 3].argmax() == found.worked.weights[1, 2].argmax() == small.tokens.index("cat")
-    assert next_words(small, found, []) == "After “it” the likeliest next word is “was” (0.65, of 5 words)."
+    assert next_words(small, found, []) == "After “it” the model predicts “was” (0.65, of 5 words)."
 
 
 def test_a_plain_example_hands_on_what_attention_gives() -> None:
@@ -240,7 +240,7 @@ def test_options_that_do_not_fit_the_example_are_settled() -> None:
     small = example_of("lookup")  # The preset has three tokens of width three.
     settled, said = fit_options(ByHandOptions(heads=2, shown=1, row=3, column=0), small)
     assert (settled.heads, settled.shown, settled.row, settled.column) == (1, 0, None, None)
-    assert said == ["2 heads cannot share 3 columns alike; one head is shown."]
+    assert said == ["2 heads cannot share 3 columns equally; one head is shown."]
     fits = ByHandOptions(preset="lookup", heads=3, shown=2, row=2, column=0)
     assert fit_options(fits, small) == (fits, [])
     assert fit_options(ByHandOptions(heads=0), small)[0].heads == 1
@@ -266,15 +266,14 @@ def test_the_pair_is_the_chosen_one_or_the_largest_weight() -> None:
 def test_the_largest_weight_is_said_as_it_is() -> None:
     small, worked = of("tutorial")
     assert describe_largest(small.tokens, worked, 0, False) == (
-        "“je” gives “ai” 0.29 of its attention, the largest weight; "
-        "spread evenly, each of the 4 tokens that it sees would have 0.25."
+        "“je” gives “ai” 0.29 of its attention, the largest weight (uniform over 4: 0.25)."
     )
 
 
 def test_under_a_causal_mask_the_token_without_a_choice_does_not_count() -> None:
     small, worked = of("lookup", causal=True)
     assert describe_largest(small.tokens, worked, 0, True).startswith("“three” gives “one” 1.00 of its attention")
-    assert "each of the 3 tokens that it sees would have 0.33" in describe_largest(small.tokens, worked, 0, True)
+    assert "over 3: 0.33" in describe_largest(small.tokens, worked, 0, True)
 
 
 def test_of_several_heads_the_sentence_names_its_own() -> None:
@@ -309,7 +308,7 @@ def test_the_tutorial_s_words_come_from_the_residual_sum_alone(heads: int, scale
     said, found = next_of(heads, True, scaled)
     assert found.chances.argmax(axis=1).tolist() == [0, 1, 2, 3]
     assert "reads “I am like French” off this example. So it is here: “french” → “I” (0.7" in said
-    assert "It is the residual sum that does it" in said
+    assert "residual sum" in said
     said, found = next_of(heads, False, scaled)
     assert found.chances.argmax(axis=1).tolist() != [0, 1, 2, 3]
     assert "It is not so here: “french” → “" in said

@@ -76,7 +76,7 @@ def test_what_is_not_saved_yet_is_told(settings: Settings) -> None:
     folder = sources.place_of(settings) / job.id
     (folder / "model" / "run").mkdir(parents=True)
     write(job, folder)
-    with pytest.raises(UserError, match="being taught"):
+    with pytest.raises(UserError, match="still training"):
         sources.find(job.name, None, settings)
 
 

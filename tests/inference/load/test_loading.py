@@ -170,7 +170,7 @@ def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) 
         vocab_size=130, d_model=24, d_kv=8, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0
     )
     t.LongT5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
-    with pytest.raises(UserError, match="in pieces"):
+    with pytest.raises(UserError, match="in blocks"):
         LocalBackend(Settings(model_folders=(tmp_path,))).trace(TraceRequest(str(tmp_path / "t5"), "the cat sat"))
 
 
