@@ -76,8 +76,8 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
     them.
 
     >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
-    >>> explain_unreadable(row, "BERT")[:52]
-    'BERT does not know 1 of the 2 tokens of this text: i'
+    >>> explain_unreadable(row, "BERT")[:49]
+    'BERT does not know 1 of the 2 tokens of this text'
     """
     text = row.unreadable()
     if not text:

@@ -159,7 +159,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (changed((1, slice(1, 3), 3), np.nan), "-1 has NaN in row 3, and 1 more heads"),
         (changed((1, 2, 3, 4), 1e39), "Head 1-2 has infinity in row 3.*softmax"),
         (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
-        (changed((1, 2, 3, 4), -0.5), "down to -0.5: are these scores before the softmax?"),
+        (changed((1, 2, 3, 4), -0.5), "down to -0.5;"),
         (changed((1, 2, 3, 4), 3), "above one, up to 3"),
         ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "different numbers of layers"),
         ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not go on"),
@@ -373,8 +373,8 @@ def test_masked_numbers_are_no_weight() -> None:
         (np.tril(maps()) / np.tril(maps()).sum(-1, keepdims=True) * 100, "a / 100"),
         ([maps()[0], maps()[1] * 100], "layer 1 .*a / 100"),
         (np.full((1, 300, 300), 1 / 3), "a / 100"),
-        (maps() * 255, "by 255;"),
-        (maps().sum(axis=1), f"by {HEADS};"),
+        (maps() * 255, "by 255,"),
+        (maps().sum(axis=1), f"by {HEADS},"),
     ],
 )
 def test_percentages_are_named_with_their_divisor(given: Any, divisor: str) -> None:

@@ -34,9 +34,9 @@ def test_every_decoder_writes_and_is_looked_at(page: Page, problems: Problems, s
     second = served.backend.predict(NextToken(model=folder, text=TEXT, top=100, written=(first.greedy.token,)))
     note = page.locator(".headlight-note")
     if second.looks is None:
-        expect(note.filter(has_text="does not give its attention step by step").first).to_be_visible()
+        expect(note.filter(has_text="All heads").first).to_be_visible()
     else:
-        expect(note.filter(has_text="looks back at").first).to_be_visible()
+        expect(note.filter(has_text="attends back to").first).to_be_visible()
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     rest(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)
@@ -53,7 +53,7 @@ def test_every_translator_writes_and_is_aligned(page: Page, problems: Problems, 
     expect(note.filter(has_text="Before writing “").first).to_be_visible(timeout=FIRST)
     expect(page.locator(".st-key-translate_matrix .main-svg").first).to_be_visible()
     page.get_by_role("radio", name="One step").click()
-    said = f"the model puts “{first.candidates[0].piece}” first"
+    said = f"“{first.candidates[0].piece}” is likeliest"
     expect(note.filter(has_text=said).first).to_be_visible()
     rest(page)
     expect(page.locator("[data-testid='stException'], .headlight-refusal")).to_have_count(0)

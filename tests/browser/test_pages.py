@@ -59,7 +59,7 @@ VISITS = {
     "measure": Visit(CHART, text=False),
     "roles": Visit(CHART),
     "cause": Visit(CHART),
-    "patching": Visit(CHART),
+    "patching": Visit(f"{CHART}, {LACKING}"),  # Without a second text it asks for one.
     "agreement": Visit(".matrices canvas"),
     "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit(CHART),

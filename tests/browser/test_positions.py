@@ -64,13 +64,13 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     rest(page)
     tops = [box_of(place)["y"] for place in page.locator(".matrices").all()]
     assert max(tops) - min(tops) < 1, "with positions and without, in one row"
-    expect(page.locator("section.hl").filter(has_text="in another order")).to_be_visible()
-    assert pieces(page, "in another order") == [trace.tokens[at] for at in order]
+    expect(page.locator("section.hl").filter(has_text="New order")).to_be_visible()
+    assert pieces(page, "New order") == [trace.tokens[at] for at in order]
     expect(page.locator(".matrices canvas").first).to_be_visible()
     page.get_by_role("button", name="Another shuffle").click()
     expect(page).to_have_url(re.compile("seed=2"))
     second = [trace.tokens[at] for at in shuffle_tokens(trace.source, 2)]
-    strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
+    strip = page.locator("section.hl").filter(has_text="New order").locator(".chips [data-i] .text")
     expect(strip).to_have_text(second)
     rest(page)
     page.go_back()

@@ -45,6 +45,7 @@ from viz.figures.token_bars import (
     cumulative,
     importance,
     received_by_token,
+    source_terms,
     two_readings,
     two_words,
 )
@@ -234,6 +235,9 @@ FIGURES: Mapping[str, Example] = {
         theme,
         "Heads that look alike",
         selected=(1, 0),
+    ),
+    "source_terms": lambda theme: source_terms(
+        {"ffn 2": [1.7, 0.9], "<token>": [-0.5, 0.6], "head 2-1": [0.2, 0.0]}, ("tired", "<b>"), theme, "Query: “it”"
     ),
     "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: patching_map(

@@ -48,7 +48,7 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
 
     >>> from viz.figures.theme import LIGHT
     >>> [line.name for line in softmax_slope([1, 4], np.array([0.5, 0.5]), np.array([0.5, 0.2]), LIGHT, 4).data][:2]
-    ['scores over √d_k', 'scores as they are']
+    ['scores over √d_k', 'unscaled']
     """
     figure = empty(theme, _("How steep is the softmax?"), "d_k", _("Sum of a·(1 − a), mean"))
     lines = (

@@ -160,7 +160,7 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (empty, "are damaged or incomplete"),
     (mute, "comes without a tokenizer"),
     (adapter, "is an adapter for another model"),
-    (prompts, r"adds virtual tokens \(PREFIX_TUNING\), which have no text and cannot be merged"),
+    (prompts, r"virtual tokens \(PREFIX_TUNING\)"),
     (a_broken_adapter, "an adapter for another model"),
     (escaping, "names files that are not its own"),
     (a_shard_missing, r"weight file model-1\.safetensors is missing"),

@@ -86,7 +86,7 @@ def test_settings_inside_a_file_of_another_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "comes without a preprocessor_config.json"),
+        (None, "has no preprocessor_config.json"),
         ("{", "is damaged"),
         ("[]", "is damaged"),
         ('{"image_processor": 3}', "is damaged"),
@@ -94,7 +94,7 @@ def test_settings_inside_a_file_of_another_name(tmp_path: Path) -> None:
             '{"image_processor_type": "EvilImageProcessor", "auto_map": {"AutoImageProcessor": "x.Y"}}',
             "made ready by Ev",
         ),
-        ('{"size": 224}', "made ready by –"),
+        ('{"size": 224}', "processor –"),
         ('{"image_processor_type": "ViTImageProcessor", "size": 1000000}', "states 1000000 as a size"),
         ('{"image_processor_type": "ViTImageProcessor", "size": {"height": -1, "width": 4}}', "states -1 as a size"),
         ('{"image_processor_type": "ViTImageProcessor", "size": {"height": "x"}}', "states x as a size"),

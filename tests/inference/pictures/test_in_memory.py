@@ -34,7 +34,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     processor = transformers.ViTImageProcessorPil()
     with pytest.raises(UserError, match="ndarray came"):
         trace_picture(model, processor, np.zeros((3, 4)))
-    with pytest.raises(UserError, match="by dict"):
+    with pytest.raises(UserError, match="processor dict"):
         trace_picture(model, {}, picture())
     text = transformers.BertModel(transformers.BertConfig(hidden_size=24, num_hidden_layers=1, num_attention_heads=3))
     with pytest.raises(UserError, match="not pictures"):

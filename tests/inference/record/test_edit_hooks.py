@@ -310,7 +310,7 @@ def test_what_a_model_does_not_have_is_refused(edit: Any, sentence: str) -> None
 def test_models_that_attend_in_code_of_their_own_refuse_edits() -> None:
     model = build(MAPS_ONLY[0], capture.NAME)
     assert not capture.prepare(model)
-    with pytest.raises(UserError, match="code of"):
+    with pytest.raises(UserError, match="own code"):
         capture.record_parts(model, inputs(MAPS_ONLY[0]), edits=[[Ablate(0, 0)]])
 
 

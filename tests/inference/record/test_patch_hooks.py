@@ -202,7 +202,7 @@ def test_models_that_attend_in_code_of_their_own_refuse() -> None:
     model = build(row, "eager")
     capture.prepare(model)
     with (
-        pytest.raises(UserError, match="code of"),
+        pytest.raises(UserError, match="own code"),
         patching.patch_activations(model, [(PatchResidual(0, ((0, 0),)),)], RecipientHook({})),
     ):
         pass

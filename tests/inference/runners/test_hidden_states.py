@@ -109,7 +109,7 @@ def test_vectors_that_would_fill_the_memory_are_refused_with_a_way_out(
     backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "MOST_BYTES", 4 * 7 * 384 * 9)
-    with pytest.raises(UserError, match="at most 9") as refused:
+    with pytest.raises(UserError, match="up to 9") as refused:
         backend.inspect(HiddenStates(text="One two three four five six seven eight."))
     assert (refused.value.way_out, refused.value.details["limit"]) == ("cut", 9)
     assert backend.inspect(HiddenStates(text="One two three four five six seven eight.", cut=9)).levels.shape[1] == 9

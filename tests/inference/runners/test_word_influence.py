@@ -184,8 +184,8 @@ def test_answers_do_not_depend_on_what_shares_a_batch(
         (WordGradients, {"focus": (3, 99)}, "were asked about"),
         (FlowToWord, {"text": "a " * 60, "model": "all-MiniLM-L6-v2"}, "at most 48 tokens"),
         (ZeroedValues, {"layer": 2}, "2 layers"),
-        (ZeroedValues, {"name": "deberta"}, "code of its own"),
-        (WithoutWords, {"name": "deberta", "words": WORDS}, "code of its own"),
+        (ZeroedValues, {"name": "deberta"}, "own code"),
+        (WithoutWords, {"name": "deberta", "words": WORDS}, "own code"),
         (WordGradients, {"name": "t5"}, "reads one text and writes another"),
     ],
 )

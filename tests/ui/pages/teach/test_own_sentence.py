@@ -78,7 +78,7 @@ def test_a_model_with_attention_of_its_own_has_fewer_ways(tmp_path: Path) -> Non
     with toys(tmp_path, "classify", "", "DeBERTa v2") as job:
         page = asked("teach", job=job, show="try", sentence="it was the cat")
         says(page, "ablation. Choose")
-        says(page, "are missing")
+        says(page, "not available")
         stands(page)
 
 
