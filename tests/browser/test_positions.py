@@ -75,7 +75,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     rest(page)
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffle_tokens(trace.source, 1)])
-    click(page.get_by_text("Order sensitivity", exact=True))
+    click(page.get_by_role("paragraph").filter(has_text="Order sensitivity"))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)

@@ -92,7 +92,7 @@ def test_settings_inside_a_file_of_another_name(tmp_path: Path) -> None:
         ('{"image_processor": 3}', "is damaged"),
         (
             '{"image_processor_type": "EvilImageProcessor", "auto_map": {"AutoImageProcessor": "x.Y"}}',
-            "made ready by Ev",
+            "processor Ev",
         ),
         ('{"size": 224}', "processor –"),
         ('{"image_processor_type": "ViTImageProcessor", "size": 1000000}', "states 1000000 as a size"),
