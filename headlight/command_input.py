@@ -2,24 +2,67 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from attention.head_names import parse_head
 from attention.trace import Trace
 from inference.backend import LocalBackend
 from inference.catalogue.listing import find_reader
 from inference.errors import UserError
-from inference.request import TraceRequest
+from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
-from probing.command import open_backend
+from probing.command import ensure_downloaded, open_backend, print_code_notes
 
 
 class CommandError(ValueError):
     """Raised if a command cannot be carried out; the message is one sentence."""
+
+
+def add_text_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe the input of a model beside its text."""
+    parser.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
+    parser.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
+    parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
+
+
+def add_model_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the model."""
+    parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
+
+
+def add_hub_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a model of the hub."""
+    parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
+    parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+
+
+def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
+    """Return a backend and the name in it of the model that the options name, downloaded if they allow it.
+
+    Print the notes on program code of the model. Raise UserError if it cannot be opened.
+    """
+    backend, model = open_backend(asked.model or EMBEDDED)
+    ensure_downloaded(backend, model, asked.revision, asked.download)
+    print_code_notes(backend, model, asked.revision)
+    return backend, model
+
+
+def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
+    """Return the request for the text and the input options of a command."""
+    return TraceRequest(
+        model=model,
+        revision=asked.revision,
+        text=text_of(asked.text) or "",
+        pair=text_of(asked.pair),
+        target=text_of(asked.target_text),
+    )
 
 
 @cache
@@ -96,3 +139,16 @@ def refuse_unwritable(file: Path) -> None:
     folder = file.absolute().parent
     if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
         raise CommandError(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
+
+
+def write_file(file: Path, content: bytes) -> None:
+    """Write a file; raise CommandError if that fails."""
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+
+
+def write_json(file: Path, found: dict[str, Any]) -> None:
+    """Write a result to a file as JSON; raise CommandError if that fails."""
+    write_file(file, (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())

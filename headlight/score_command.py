@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +12,21 @@ from typing import Any
 from attention.head_names import head_label, parse_head
 from attention.trace import Trace
 from attention.view import DisplayToken, View
-from headlight.command_input import CommandError, read_trace, refuse_unwritable, shared_backend, text_of
+from headlight.command_input import (
+    CommandError,
+    add_hub_options,
+    add_model_option,
+    add_text_options,
+    open_model,
+    read_trace,
+    refuse_unwritable,
+    request_of,
+    shared_backend,
+    write_json,
+)
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED, TraceRequest
 from inference.tasks.score_decomposition import ScoreAnswer, ScoreRequest
-from probing.command import ensure_downloaded, open_backend, print_code_notes
 
 SHOWN = 3  # sources of each side in the printed summary
 
@@ -174,12 +183,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--from", dest="query", metavar="WORD", required=True, help="the word that attends")
     parser.add_argument("--to", dest="key", metavar="WORD", required=True, help="the word that it attends to")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
-    parser.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
-    parser.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
-    parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
-    parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
-    parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
-    parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    add_text_options(parser)
+    add_model_option(parser)
+    add_hub_options(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every term and check to a file")
     parser.set_defaults(run=run)
 
@@ -189,30 +195,14 @@ def run(asked: argparse.Namespace) -> int:
     if asked.json is not None:
         refuse_unwritable(asked.json)
     _parse(asked.head)  # refuses before the model is loaded
-    backend, model = open_backend(asked.model or EMBEDDED)
-    ensure_downloaded(backend, model, asked.revision, asked.download)
-    print_code_notes(backend, model, asked.revision)
-    request = TraceRequest(
-        model=model,
-        revision=asked.revision,
-        text=text_of(asked.text) or "",
-        pair=text_of(asked.pair),
-        target=text_of(asked.target_text),
-    )
+    backend, model = open_model(asked)
+    request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)
     found = explain_score(backend, trace, request, asked.head, asked.query, asked.key, asked.part)
     if asked.json is not None:
         write_json(asked.json, found)
     print(summary(found))
     return 0
-
-
-def write_json(file: Path, found: dict[str, Any]) -> None:
-    """Write a result to a file as JSON; raise CommandError if that fails."""
-    try:
-        file.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 
 from attention.similarity import POOLINGS
-from headlight.command_input import refuse_unwritable, shared_backend, text_of
-from headlight.score_command import write_json
+from headlight.command_input import (
+    add_hub_options,
+    add_model_option,
+    open_model,
+    refuse_unwritable,
+    shared_backend,
+    text_of,
+    write_json,
+)
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED
 from inference.tasks.similarity import SimilarityRequest
-from probing.command import ensure_downloaded, open_backend, print_code_notes
 
 SHOWN = 5  # pairs of tokens in the printed summary
 
@@ -54,9 +60,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("a", metavar="A", help="a text; - for a pipe")
     parser.add_argument("b", metavar="B", help="another text")
     parser.add_argument("--pooling", choices=POOLINGS, help="how token vectors become one; the model's own without it")
-    parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
-    parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
-    parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    add_model_option(parser)
+    add_hub_options(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the whole table to a file")
     parser.set_defaults(run=run)
 
@@ -65,9 +70,7 @@ def run(asked: argparse.Namespace) -> int:
     """Print the cosine and its largest pairs, write the table if a file is given, and return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
-    backend, model = open_backend(asked.model or EMBEDDED)
-    ensure_downloaded(backend, model, asked.revision, asked.download)
-    print_code_notes(backend, model, asked.revision)
+    backend, model = open_model(asked)
     a, b = (text_of(text) or "" for text in (asked.a, asked.b))
     found = explain_similarity(backend, SimilarityRequest(model, asked.revision, a, b, asked.pooling))
     if asked.json is not None:

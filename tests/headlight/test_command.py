@@ -145,7 +145,7 @@ def test_errors_of_the_system_are_one_line(
     def broken(*_: Any) -> None:
         raise PermissionError(13, "Permission denied", "cat.json")
 
-    monkeypatch.setattr("headlight.command.open_backend", broken)
+    monkeypatch.setattr("headlight.command_input.open_backend", broken)
     assert main(["export", TEXT, str(tmp_path / "cat.json")]) == 2
     said = capsys.readouterr().err
     assert said == "cat.json cannot be used: Permission denied. Check the path and its permissions.\n"
