@@ -38,6 +38,22 @@ def request_of(choice: ViewState) -> TraceRequest:
     )
 
 
+def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
+    """Return the model and the input of a displayed trace, as fields of a request; an opened file names its own model.
+
+    A text that was cut stays cut.
+    """
+    opened = bool(choice.opened)
+    return {
+        "model": trace.model.name if opened else choice.model,
+        "revision": trace.model.revision if opened else choice.revision or None,
+        "text": trace.text,
+        "pair": trace.pair,
+        "target": () if trace.target is None else trace.target.ids,
+        "cut": len(trace.source),
+    }
+
+
 def id_of(choice: ViewState) -> str:
     """Return the id of the trace that a choice shows."""
     plain = choice.opened or request_of(choice).key

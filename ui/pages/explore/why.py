@@ -20,7 +20,7 @@ from inference.tasks.score_decomposition import RANDOM, ScoreAnswer, ScoreReques
 from ui.pages.explore.variants import other_text, variants_of
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.run.traces import request_of
+from ui.run.traces import input_of, request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import join_sentences
@@ -86,15 +86,9 @@ def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | N
 
 def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest:
     """Return the request for the link; the text is that of the trace, also for an opened file."""
-    trace, opened = view.trace, bool(choice.opened)
     return ScoreRequest(
-        model=trace.model.name if opened else choice.model,
-        revision=trace.model.revision if opened else choice.revision or None,
-        text=trace.text,
-        pair=trace.pair,
-        target=() if trace.target is None else trace.target.ids,
-        cut=len(trace.source),
-        part=view.part or trace.part,
+        **input_of(choice, view.trace),
+        part=view.part or view.trace.part,
         layer=link.layer,
         head=link.head,
         query_token=link.query,
@@ -107,12 +101,10 @@ def _draw(choice: ViewState, view: View, link: ExplainedLink, found: ScoreAnswer
     show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
     answers = [found] if other is None else [found, other]
     left, right = st.columns(2)
-    for place, side, of in ((left, "query", ScoreTerms.of_query), (right, "key", ScoreTerms.of_key)):
+    for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
-        values = side_values([answer.terms for answer in answers], side, of)
-        draw_chart(
-            source_terms(dict(values[:SHOWN]), words[: len(answers)], theme(), title), f"why_{side}", place=place
-        )
+        values = dict(side_values([answer.terms for answer in answers], side)[:SHOWN])
+        draw_chart(source_terms(values, words[: len(answers)], theme(), title), f"why_{side}", place=place)
     _follow(view, link, found.terms)
     st.caption(
         _(
@@ -123,16 +115,14 @@ def _draw(choice: ViewState, view: View, link: ExplainedLink, found: ScoreAnswer
     _details(link, found)
 
 
-def side_values(terms: Sequence[ScoreTerms], side: str, of: Any = None) -> list[tuple[str, list[float]]]:
-    """Return the sources of a side with their values in each decomposition, the largest change or value first."""
-    read = of or (ScoreTerms.of_query if side == "query" else ScoreTerms.of_key)
-    known = [(one.query_sources if side == "query" else one.key_sources) for one in terms]
-    names = list(dict.fromkeys(name for sources in known for name in sources))
-    values = [
-        (name, [read(one, name) if name in sources else 0.0 for one, sources in zip(terms, known, strict=True)])
-        for name in names
-    ]
-    return sorted(values, key=lambda entry: -max(map(abs, entry[1])))
+def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
+    """Return the sources of a side with their values in each decomposition, the largest value first."""
+    values: dict[str, list[float]] = {}
+    for at, one in enumerate(terms):
+        sources, read = (one.query_sources, one.of_query) if side == "query" else (one.key_sources, one.of_key)
+        for name in sources:
+            values.setdefault(name, [0.0] * len(terms))[at] = read(name)
+    return sorted(values.items(), key=lambda entry: -max(map(abs, entry[1])))
 
 
 def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
@@ -262,7 +252,7 @@ def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
         _("Save the table"),
         csv_table(["query source", "key source", "term", "centred"], rows),
         "headlight-why.csv",
-        _("Every pair of sources as CSV, all digits"),
+        _("All digits"),
         provenance={**page_provenance(), "layer": link.layer, "head": link.head, "query": link.query, "key": link.key},
     )
 

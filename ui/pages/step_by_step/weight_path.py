@@ -15,6 +15,7 @@ from inference.tasks.whole_pass import LayerAnswer, LayerQuestion
 from ui.pages.step_by_step.weight_picker import WeightPlace
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
+from ui.run.traces import input_of
 from ui.state.view_state import ViewState
 
 
@@ -58,15 +59,8 @@ class WeightPath:
 
 def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
     """Return the backend request for the layer; the text is that of the trace, also for an opened file."""
-    trace = spot.trace
-    opened = bool(choice.opened)
     return LayerQuestion(
-        model=trace.model.name if opened else choice.model,
-        revision=trace.model.revision if opened else choice.revision or None,
-        text=trace.text,
-        pair=trace.pair,
-        target=() if trace.target is None else trace.target.ids,
-        cut=len(trace.source),
+        **input_of(choice, spot.trace),
         part=spot.part,
         layer=spot.layer,
     )

@@ -28,6 +28,7 @@ from ui.run import fine_tuning
 from ui.run.notices import show_notice
 from ui.run.page_model import may_have, note_lacking
 from ui.run.services import get_backend
+from ui.run.traces import input_of
 from ui.state.view_state import ViewState
 
 
@@ -84,14 +85,7 @@ def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> 
     """
     heads = HEADS[trace.model.kind]
     wanted = options.ends if options.ends in heads else ""
-    request = WholePass(
-        model=trace.model.name if choice.opened else choice.model,
-        revision=trace.model.revision if choice.opened else choice.revision or None,
-        text=trace.text,
-        pair=trace.pair,
-        target=() if trace.target is None else trace.target.ids,
-        cut=choice.cut,
-    )
+    request = WholePass(**input_of(choice, trace))
     for head in dict.fromkeys((wanted, "none")) if wanted else _may_end(choice, heads):
         asked = replace(request, head=QUESTIONED[head])
         try:
