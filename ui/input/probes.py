@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from i18n import gettext_lazy
+from i18n import _, gettext_lazy, translate
 from ui.paths import ASSETS
 
 MOST_BYTES = 1_000_000  # bytes of a file of probes
@@ -30,6 +30,10 @@ class Probe:
     family: str = OWN
     language: str = ""
     note: str = ""
+
+    def title(self) -> str:
+        """Return the translated family and name."""
+        return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
 
 
 def parse_probes(data: bytes) -> tuple[Probe, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from i18n import _, error_message, translate
+from i18n import _, error_message
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.pages.find.options import FindOptions
 from ui.run.head_answers import HeadAnswers
@@ -34,7 +34,7 @@ def pick_probe(choice: ViewState) -> Probe | None:
         _("Ready question"),
         range(MINE, len(known)),
         key=PICK,
-        format_func=lambda at: _("Your own text") if at == MINE else _probe_title(known[at]),
+        format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_on_pick,
         help=_(
             "Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
@@ -44,11 +44,6 @@ def pick_probe(choice: ViewState) -> Probe | None:
     if now is not None and now.note:
         show_notice(now.note, role="status")
     return now
-
-
-def _probe_title(probe: Probe) -> str:
-    """Return the translated title of a probe for the list."""
-    return _("{family}: {name}", family=translate(probe.family), name=translate(probe.name))
 
 
 def _on_pick() -> None:
