@@ -177,16 +177,11 @@ def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, st
     >>> view_of_link("compare", {"show": "carry", "layer": "3"})
     ('patching', {'layer': '3'})
     """
-    for old, field, value, moved in OLD_OPTIONS:
-        if path == old and query.get(field) == value:
-            return moved, {name: raw for name, raw in query.items() if name != field}
-    rest = {name: raw for name, raw in query.items() if name != FIELD}
-    if is_tutorial(path, query):
-        return OLD_PATHS[TUTORIALS], lesson_fields(rest)
+    if (moved := _moved(path, query)) is not None:
+        return moved
     if path in BY_PATH:
-        return view_at(path, query.get(FIELD)), rest
-    view = view_named(path)
-    return None if view is None else (view, dict(query))
+        return view_at(path, query.get(FIELD)), {name: raw for name, raw in query.items() if name != FIELD}
+    return None
 
 
 def new_address(path: str, query: str) -> str | None:
@@ -199,37 +194,28 @@ def new_address(path: str, query: str) -> str | None:
     >>> new_address("tutorials", "theme=bert&text=A+cat.")
     'lessons?lesson=claims_bert&text=A+cat.'
     """
-    given = dict(parse_qsl(query, keep_blank_values=True))
-    if is_tutorial(path, given):
-        given.pop(FIELD, None)
-        return f"{BY_VIEW[OLD_PATHS[TUTORIALS]].path}?{urlencode(lesson_fields(given))}"
-    view, parts = OLD_PATHS.get(path), query.split("&") if query else []
-    for old, field, value, moved in OLD_OPTIONS:
-        if path == old and f"{field}={value}" in parts:
-            view, parts = moved, [part for part in parts if part != f"{field}={value}"]
-    if view is None:
+    moved = _moved(path, dict(parse_qsl(query, keep_blank_values=True)))
+    if moved is None:
         return None
-    fields = "&".join([*parts, *(f"{name}={value}" for name, value in view_fields(view).items())])
+    view, rest = moved
+    fields = urlencode({**rest, **view_fields(view)})
     return BY_VIEW[view].path + (f"?{fields}" if fields else "")
 
 
-def is_tutorial(path: str, query: Mapping[str, str]) -> bool:
-    """Return True for an address of the former view of tutorials.
+def _moved(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """Return the view and the query that replace an address of an earlier version; None for other addresses.
 
-    >>> is_tutorial("tutorials", {}), is_tutorial("lessons", {"view": "tutorials"}), is_tutorial("lessons", {})
-    (True, True, False)
+    An unknown theme of the tutorials leads to the first lesson.
     """
-    return path == TUTORIALS or (path == BY_VIEW[OLD_PATHS[TUTORIALS]].path and query.get(FIELD) == TUTORIALS)
-
-
-def lesson_fields(query: Mapping[str, str]) -> dict[str, str]:
-    """Return the query of the lesson that replaces a theme of the tutorials; unknown themes lead to the first.
-
-    >>> lesson_fields({"theme": "families", "seed": "2", "layer": "3"})
-    {'lesson': 'claims_families', 'layer': '3'}
-    """
-    lesson = THEMES.get(query.get("theme", ""), THEMES["attention"])
-    return {"lesson": lesson, **{name: raw for name, raw in query.items() if name not in THEME_FIELDS}}
+    lessons = OLD_PATHS[TUTORIALS]
+    if path == TUTORIALS or (path == BY_VIEW[lessons].path and query.get(FIELD) == TUTORIALS):
+        lesson = THEMES.get(query.get("theme", ""), THEMES["attention"])
+        rest = {name: raw for name, raw in query.items() if name not in (FIELD, *THEME_FIELDS)}
+        return lessons, {"lesson": lesson, **rest}
+    for old, field, value, view in OLD_OPTIONS:
+        if path == old and query.get(field) == value:
+            return view, {name: raw for name, raw in query.items() if name != field}
+    return (OLD_PATHS[path], dict(query)) if path in OLD_PATHS else None
 
 
 def title_of(view: str) -> str:
