@@ -32,12 +32,8 @@ ROOMS = ("attention", "inference", "probing", "viz", "i18n")
 APP_ROOMS = ("classroom", "lessons", "pages", "serving", "training", "ui")
 LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # suffixes of included files; files with other suffixes are tests
-ASSETS = (
-    "alignments",
-    "habits.safetensors",
-    "probes",
-    "pronoun_heads.json",
-)  # assets of the first wheel; the others belong to the second
+# Assets of the first wheel; the others belong to the second.
+ASSETS = ("alignments", "habits.safetensors", "probes", "pronoun_heads.json")
 LEFT_OUT = ("screenshots",)  # assets in neither wheel
 AS_OLD_AS_ZIP = "315532800"  # the earliest date in a zip archive, for reproducible wheels
 

@@ -62,7 +62,7 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
     weights = _head_weights(view, layer, head)
     queries = column_names(_texts(view.queries))
     rows = ([name, *row] for name, row in zip(queries, weights, strict=True))
-    return _table(["query", *_texts(view.keys)], rows)
+    return csv_file(["query", *_texts(view.keys)], rows)
 
 
 def weights_json(view: View, layer: int, head: int) -> bytes:
@@ -97,7 +97,7 @@ def links_csv(view: View, count: int = 1000) -> bytes:
         ]
         for weight, layer, head, query, key in strongest_links(view, count)
     )
-    return _table(header, rows)
+    return csv_file(header, rows)
 
 
 def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
@@ -169,7 +169,7 @@ def _tokens(cells: Sequence[DisplayToken]) -> list[dict[str, Any]]:
     return [{**{name: getattr(c, name) for name in TOLD}, "read_as": c.unknown or c.text} for c in cells]
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+def csv_file(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """Return a table as CSV with unique column names.
 
     Cells that are strings are escaped for spreadsheets.

@@ -1,8 +1,7 @@
-"""Tidy tables of a figure's numbers as CSV, Parquet or JSON, and a notebook that reproduces them."""
+"""Tidy tables of a figure's numbers as CSV or Parquet, and a notebook that reproduces them."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -10,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from attention.spreadsheet import MARK, safe_cell
 from attention.view import View
 from i18n import _
-from viz.export import check_cells
+from viz.export import check_cells, csv_file
 
 Columns = Mapping[str, Sequence[Any]]
-FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "json": "application/json"}
+FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 
 
 def weights_table(view: View, layer: int, head: int) -> Columns:
@@ -43,26 +41,16 @@ def table_file(columns: Columns, file_format: str, about: Mapping[str, Any]) -> 
     """Return columns of equal lengths as a file of ``file_format``, a key of FORMATS.
 
     CSV files contain only the table, so that ``pandas.read_csv`` needs no arguments; a missing value is an empty
-    cell, and texts that look like formulas get an apostrophe. JSON files are {"about", "rows"}, and Parquet files
-    have ``about`` in the metadata under the key "headlight".
+    cell, and texts that look like formulas get an apostrophe. Parquet files have ``about`` in the metadata under the
+    key "headlight".
 
     >>> table_file({"word": ["=it", "he"], "p": [np.float32(0.1), None]}, "csv", {}).decode().splitlines()[1:]
     ["'=it,0.1", 'he,']
-    >>> table_file({"word": ["it"], "p": [0.5]}, "json", {"model": "tiny"}).decode()
-    '{"about": {"model": "tiny"}, "rows": [{"word": "it", "p": 0.5}]}'
     """
-    plain = {name: [_plain(value) for value in values] for name, values in columns.items()}
     if file_format == "parquet":
         return _parquet(columns, about)
-    if file_format == "json":
-        rows = [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
-        return json.dumps({"about": dict(about), "rows": rows}, ensure_ascii=False).encode()
-    page = io.StringIO(newline="")
-    writer = csv.writer(page)
-    writer.writerow([safe_cell(name) for name in plain])
-    for row in zip(*plain.values(), strict=True):
-        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
-    return f"{MARK}{page.getvalue()}".encode()
+    values = ([_plain(value) for value in column] for column in columns.values())
+    return csv_file(list(columns), zip(*values, strict=True))
 
 
 def _plain(value: Any) -> Any:

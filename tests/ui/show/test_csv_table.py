@@ -66,7 +66,6 @@ def test_no_module_writes_lines_before_a_table() -> None:
     tested = {
         "ui/show/tables.py",
         "viz/export.py",
-        "viz/paper/tables.py",
         "ui/pages/vectors/vector_files.py",
         "ui/pages/by_hand/as_csv.py",
         "ui/pages/step_by_step/row_csv.py",

@@ -1,4 +1,4 @@
-"""Tidy tables: every digit in CSV, Parquet and JSON, read by their common readers without arguments."""
+"""Tidy tables: every digit in CSV and Parquet, read by their common readers without arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def test_tables_hold_every_weight_with_its_tokens() -> None:
     read = [
         pd.read_csv(io.BytesIO(table_file(table, "csv", {}))),
         pd.read_parquet(io.BytesIO(table_file(table, "parquet", {}))),
-        pd.DataFrame(json.loads(table_file(table, "json", {}))["rows"]),
     ]
     for frame in read:
         assert list(frame) == NAMES
@@ -34,10 +33,9 @@ def test_tables_hold_every_weight_with_its_tokens() -> None:
         assert set(frame["head"]) == {2}
 
 
-def test_the_provenance_is_in_the_files_that_have_room() -> None:
+def test_the_provenance_is_in_the_metadata_of_parquet() -> None:
     table = {"word": ["那"], "p": ["0.5"]}
     about = {"model": "tiny", "text": "那只"}
-    assert json.loads(table_file(table, "json", about))["about"] == about
     meta = pq.read_schema(io.BytesIO(table_file(table, "parquet", about))).metadata
     assert json.loads(meta[b"headlight"]) == about
 
