@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.similarity import FIRST, LAST, MAX, MEAN, POOLINGS, pooling_shares, similarity_table
+from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.runners.blanks import read
@@ -29,7 +30,11 @@ def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer
     folder = str(getattr(loaded.model, "name_or_path", ""))
     pooling = question.pooling or (stated_pooling(Path(folder)) if folder else MEAN)
     if pooling not in POOLINGS:
-        raise UserError(f'Tokens cannot be pooled as "{pooling}"; use one of {", ".join(POOLINGS)}.')
+        raise UserError(
+            gettext_lazy(
+                "“{pooling}” is not a pooling. Use one of {known}.", pooling=pooling, known=", ".join(POOLINGS)
+            )
+        )
     readings = [read(loaded, text) for text in (question.a, question.b)]
     shares = [
         pooling_shares(hidden_states(loaded, [reading])[0][-1], reading.row.special, pooling) for reading in readings
@@ -47,7 +52,7 @@ def stated_pooling(folder: Path) -> str:
     odd = next((name for name in paths if name not in LINEAR), None)
     if odd is not None:
         raise UserError(
-            f"The step {odd} after pooling is not supported; choose a pooling to compare the token vectors."
+            gettext_lazy("The module {module} after pooling is not supported. Choose a pooling instead.", module=odd)
         )
     path = paths.get("Pooling", "")
     settings: Any = _read_json(folder / path / "config.json") if path and ".." not in path else None
@@ -56,7 +61,7 @@ def stated_pooling(folder: Path) -> str:
     found = [pooling for name, pooling in SETTINGS.items() if settings.get(name)]
     found += [MODES[mode] for mode in [settings.get("pooling_mode")] if mode in MODES]
     if len(found) != 1:
-        raise UserError("The pooling of this model is not a single one of cls, max, mean and last; choose one.")
+        raise UserError(gettext_lazy("This model combines several poolings. Choose one."))
     return found[0]
 
 

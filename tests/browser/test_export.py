@@ -47,7 +47,7 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
     assert download.suggested_filename.startswith("headlight-attention_all-MiniLM-L6-v2_2-4_")
     table = pd.read_csv(download.path())
     np.testing.assert_array_equal(table["weight"].to_numpy(np.float32), trace.weights(2, 4).ravel())
-    same = pd.read_parquet(export(shown, re.compile("PARQUET")).path())
+    same = pd.read_parquet(export(shown, re.compile("Parquet")).path())
     np.testing.assert_array_equal(same["weight"].to_numpy(), trace.weights(2, 4).ravel())
     told = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
     assert told["caption"]["text"] == TEXT

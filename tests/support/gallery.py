@@ -244,7 +244,7 @@ FIGURES: Mapping[str, Example] = {
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
         ["it", "tired → wide", "<b>"],
         theme,
-        "One word's vector taken from the second text",
+        "Patched word vector",
         beyond=np.array([[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]], bool),
         selected=(1, 1),
     ),

@@ -5,15 +5,13 @@ A view that has a second text declares an option ``other`` with it; "" is the co
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from attention.comparison import by_words
-from i18n import _, gettext_lazy, translate
-from ui.paths import ASSETS
+from i18n import _
+from ui.input.probes import LIBRARY
 from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
@@ -22,26 +20,7 @@ PAIR, OTHER = "second_text_pair", "second_text"
 MINE = -1  # index for the reader's own texts
 
 
-@dataclass(frozen=True)
-class ReadyPair:
-    """A named pair of texts."""
-
-    family: str
-    name: str
-    text: str
-    other: str
-
-    def title(self) -> str:
-        """Return the translated family and name."""
-        return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
-
-
-PAIRS: tuple[ReadyPair, ...] = tuple(
-    ReadyPair(gettext_lazy(family), gettext_lazy(name), probe["text"], probe["other"])
-    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
-    for family, name in [(probe["family"], probe["name"])]
-    if probe.get("other")
-)
+PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a probe's text and its changed text
 
 
 def other_of(text: str) -> str:
@@ -106,10 +85,7 @@ def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: st
         key=OTHER,
         height=80,
         on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
-        help=_(
-            "Words that both texts have in the same order stand beside each other, and a word beside the one that"
-            " takes its place."
-        ),
+        help=_("Words in the same order are aligned; a changed word is aligned with its replacement."),
     )
     return typed.strip()
 

@@ -64,7 +64,7 @@ def show_error(refusal: UserError) -> None:
     elif refusal.way_out == "download":  # Pages that can download a model draw the offer instead.
         link_to_view("explore", _("Download the model"), help=_("Attention heads offers the download."))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
-        link_to_view("teach", _("Teach"), help=_("Fine-tune a model, which adds this head"))
+        link_to_view("teach", _("Fine-tune"), help=_("Fine-tune a model, which adds this head"))
     if refusal.way_out in ("embedded", "retry") and get_view_state().model != DEFAULT_MODEL:
         changes = {**NEW_MODEL, "model": DEFAULT_MODEL, "revision": ""}
         st.button(

@@ -39,7 +39,7 @@ def draw_pronoun_head(trace: Trace) -> None:
             _("Show pronoun head"),
             key=KEY,
             icon=":material/link:",
-            help=_("The best head on the selection half of 40 sentences with a pronoun."),
+            help=_("The best head for pronouns, chosen on other sentences than it is scored on."),
             on_click=set_view_state,
             kwargs={"layer": found.layer, "head": found.head},
             width="content",

@@ -84,7 +84,8 @@ def test_the_file_chooser_offers_each_kind_of_table(suffixes: Sequence[str]) -> 
     assert set(NAMES) <= set(suffixes)
 
 
-def test_other_encodings_are_named_in_a_note() -> None:
+def test_the_help_of_teach_states_other_encodings() -> None:
     content = "text,label\n" + "".join(f"L'été {at} à Paris,{'a' if at % 2 else 'b'}\n" for at in range(40))
     read = read_labeled(TaskFiles(File("mine.csv", content.encode("cp1252"))))
     assert any("cp1252" in translate(said) for said in read.notes)
+    assert "not UTF-8" in translate(own_files.ABOUT["train"])

@@ -186,8 +186,6 @@ def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | N
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:
-        show_notice(
-            _("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status"
-        )
+        show_notice(_("Type two different words; each must be one token of the model's vocabulary."), role="status")
         return None
     return words[0], words[1]

@@ -27,7 +27,7 @@ def describe_answer(found: PatchingResult, effect: Effect, at: int = 0) -> str:
 
 def _answers(found: PatchingResult) -> str:
     if not found.metric.names:
-        return _("Followed is the sentence vector, from the first text's to the second's.")
+        return _("The answer is the sentence vector.")
     first, second = (describe_answer(found, effect) for effect in (found.before, found.after))
     if not found.metric.blank:
         return _("{first} in the first text; in the second, {second}.", first=first, second=second)
@@ -58,8 +58,7 @@ def _describe_path(found: PatchingResult) -> str:
             )
         )
     return _(
-        "Of single words' vectors, the one that carries most of the way to the second text's answer is that of "
-        "{words}.",
+        "The word vectors with the largest effect: {words}.",
         words=_(", then ").join(stages),
     )
 
@@ -76,7 +75,7 @@ def _heads(found: PatchingResult) -> str:
     layer, head = (int(at) for at in np.unravel_index(int(found.heads.argmax()), found.heads.shape))
     share = format_small(float(found.heads[layer, head]))
     said = _(
-        "Of single heads, {layer}-{head} carries most: {share} of the way.",
+        "The head with the largest effect is {layer}-{head}: {share}.",
         layer=layer,
         head=head,
         share=share,
@@ -86,8 +85,8 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads carry more towards it than 95 of 100 random changes as large do in their layer;"
-        " by luck it would be {mean:.0f} ({low} to {high} in 95 of 100 cases).",
+        "{said} {many} of {heads} heads exceed 95 of 100 random changes of the same size in their layer; "
+        "expected by chance: {mean:.0f} (95 % range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
@@ -118,11 +117,10 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         )
         share, band = found.states[place], found.state_bands[layer]
     goes = (
-        gettext_lazy("With {what} taken from the second text, the answer goes {share} of the way.")
+        gettext_lazy("Patching {what} has an effect of {share}.")
         if np.isnan(band)
         else gettext_lazy(
-            "With {what} taken from the second text, the answer goes {share} of the way; 95 of 100 random changes as "
-            "large carry it at most {band}."
+            "Patching {what} has an effect of {share}; 95 of 100 random changes of the same size have at most {band}."
         )
     )
     values = {} if np.isnan(band) else {"band": format_small(float(band))}

@@ -111,14 +111,14 @@ def _blank(
         found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
         if found is None:
             show_notice(
-                _("The texts share no word that could be hidden; type {typed} in both of them.", typed=TYPED),
+                _("The texts share no word that can be masked. Type {typed} in both.", typed=TYPED),
                 role="status",
             )
             return None
         places = ((found[0],), (found[1],))
     elif not all(typed):
         show_notice(
-            _("{typed} stands in one text only; type it in both, so that the same blank is filled.", typed=TYPED),
+            _("{typed} is in one text only. Type it in both.", typed=TYPED),
             role="status",
         )
         return None
@@ -170,16 +170,14 @@ def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingM
         (columns[1], "second", second, _("Word of the second")),
     ):
         about = _(
-            "What is followed is how many times likelier the first word is than the second, as a logarithm (log-odds)."
-            " Until you type, the two are those whose odds the second text changes most, of the likeliest of both."
+            "The metric is the log-odds of the first word against the second. Default: the likely words "
+            "whose odds change most."
         )
         typed.append(
             bound_widget(PatchingOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
         )
     if not all(typed) or typed[0] == typed[1]:
-        show_notice(
-            _("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status"
-        )
+        show_notice(_("Type two different words; each must be one token of the model's vocabulary."), role="status")
         return None
     names = (typed[0], typed[1])
     here, there = followed.here, followed.there
@@ -211,7 +209,7 @@ def _first_divergence(both: tuple[TraceRequest, TraceRequest]) -> PatchingMetric
     same = next((at for at, (one, two) in enumerate(zip(*ids, strict=False)) if one != two), None)
     if same is None:
         show_notice(
-            _("Both texts are translated alike, so there is no difference to follow. Change one of them."),
+            _("Both texts have the same translation. Change one of them."),
             role="status",
         )
         return None

@@ -23,8 +23,8 @@ class PatchingOptions(AnsweringOptions):
     # The patching metric; "" is the model's usual task.
     watch: str = option(
         "",
-        label=gettext_lazy("Follow"),
-        help=gettext_lazy("The answer of the model that is followed from the first text's to the second's."),
+        label=gettext_lazy("Metric"),
+        help=gettext_lazy("The model's answer whose change is measured."),
         choices=WATCHES,
     )
     first: str = ""  # first and second are the compared words; "" are those that change most

@@ -48,9 +48,10 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "A difference that is seen need not matter. What carries it is found by taking one thing at a time "
-                "from the second reading into the first ([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
-                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262)) and asking what the answer then is."
+                "A visible difference need not matter. Activation patching replaces one activation of the "
+                "first text by the second text's and measures the answer "
+                "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
+                "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262))."
             )
         )
 
@@ -128,11 +129,11 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     show_notice(answers, role="status")
     left, right = st.columns(2)
     figure = patching_map(
-        found.states, found.words, theme(), _("One word's vector taken from the second text"),
+        found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
     draw_chart(figure, STATES, place=left, on_click=_keep_state)
     figure = head_map(
-        found.heads, theme(), _("One head's output taken"), _("part of the way"), diverging=True,
+        found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second text's answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
@@ -142,10 +143,9 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
         show_notice(sentence, role="status")
     st.caption(
         _(
-            "Each cell patches one activation of the second text into the first: left, a word's vector at a "
-            "layer's input; right, a head's output. Value: the share of the way to the second text's answer, 0 "
-            "to 1. Dot and ring: beyond 95 of 100 random changes of the same size ({words} per word, {heads} per "
-            "head, fixed seed).",
+            "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
+            "text's answer, 1 the second's. Marked: beyond 95 of 100 random changes of the same size "
+            "({words} per word, {heads} per head, fixed seed).",
             words=draws(len(found.pairs)),
             heads=draws(found.heads.shape[1]),
         )
@@ -163,7 +163,8 @@ def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
         if place[0] < sizes[0] and place[1] < sizes[1]:
             return named[1], place
         show_notice(
-            _("The link names a layer, a word or a head that is not there; what carries most is shown."), role="status"
+            _("The link names a layer, word or head that does not exist. The head with the largest effect is shown."),
+            role="status",
         )
     known = np.nan_to_num(found.heads, nan=-np.inf)
     layer, head = np.unravel_index(int(known.argmax()), known.shape)
@@ -188,7 +189,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
     values = found.heads if kind == "h" else found.states
     if np.isnan(values[place]):
         return
-    st.subheader(_("One thing taken alone"))
+    st.subheader(_("Selected patch"))
     followed: PatchingMetric = found.metric
     effect = run_metric(replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there))  # type: ignore[arg-type]
     show_notice(describe_site(found, kind, place, effect), role="status")
@@ -196,7 +197,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
         return
     shown = [_likeliest_answers(one, followed.names) for one in (found.before, effect, found.after)]
     end = 1.2 * max(value for top in shown for _, value in top)
-    titles = (_("The first text"), _("With it taken"), _("The second text"))
+    titles = (_("The first text"), _("Patched"), _("The second text"))
     for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
         names, chances = zip(*top, strict=True)
         figure = bars(

@@ -78,12 +78,11 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     """
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
-    with st.spinner(_("Asking about both texts"), show_time=True):
+    with st.spinner(_("Asking the model"), show_time=True):
         before, after = run_metric(followed.here), run_metric(followed.there)
     ends = [followed.numbers(effect)[0] for effect in (before, after)]
     if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
-        show_notice(_("Both texts have the same answer, so there is no difference to follow. Change a word or what is "
-              "followed."), role="status")  # fmt: skip
+        show_notice(_("Both texts have the same answer. Change a word or the metric."), role="status")  # fmt: skip
         return None
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
@@ -118,7 +117,7 @@ def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
     found: list[FloatArray] = []
-    for at in stoppable_steps(mark, len(starts), _("Taking one thing after the other from the second text")):
+    for at in stoppable_steps(mark, len(starts), _("Patching each activation")):
         some = tuple(sets[starts[at] : starts[at] + step])
         found.append(followed.numbers(run_metric(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)

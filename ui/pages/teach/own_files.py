@@ -39,8 +39,8 @@ BOXES = {
 }
 ABOUT = {
     "train": gettext_lazy(
-        "At most 50 MB and 250,000 rows; stays on this machine. Without further files, the seed draws 10 % "
-        "dev and 10 % test rows."
+        "At most 50 MB and 250,000 rows; stays on this machine. The encoding of text that is not UTF-8 is "
+        "detected. Without further files, the seed draws 10 % dev and 10 % test rows."
     ),
     "dev": gettext_lazy("Choose the best step."),
     "test": gettext_lazy("Scored once, at the end."),

@@ -15,6 +15,8 @@ import { fill } from "../shared/words.js";
 const PICTURES = ["PNG", "SVG"];
 const FORMATS = ["csv", "parquet", "json", "html", "ipynb"]; // formats of the numbers
 const SERVED = ["parquet", "html", "ipynb"]; // formats that need the server
+/** @type {Record<string, string>} */
+const NAMES = { csv: "CSV", parquet: "Parquet", json: "JSON" }; // of the tables
 
 /**
  * Return the server's address of an exported file.
@@ -63,7 +65,7 @@ export function createExport(app, current) {
         ? say.page_html
         : format === "ipynb"
         ? say.notebook
-        : fill(say.numbers, { format: format.toUpperCase() }),
+        : fill(say.numbers, { format: NAMES[format] }),
     )
   );
   const title = h("summary", {}, say.export);

@@ -51,13 +51,10 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
         "In the place of “animal”, “dog” is 4.00 times as likely as “road” in the first text; in the second, “road” is"
         " 2.00 times as likely as “dog”."
     )
-    assert way == (
-        "Of single words' vectors, the one that carries most of the way to the second text's answer is that of “tired"
-        " → wide” into layers 0 to 1 (1.00 to 0.80)."
-    )
+    assert way == ("The word vectors with the largest effect: “tired → wide” into layers 0 to 1 (1.00 to 0.80).")
     assert heads == (
-        "Of single heads, 1-0 carries most: 0.25 of the way. 1 of 6 heads carry more towards it than 95 of 100 random"
-        " changes as large do in their layer; by luck it would be 0 (0 to 2 in 95 of 100 cases)."
+        "The head with the largest effect is 1-0: 0.25. 1 of 6 heads exceed 95 of 100 random changes of the same size"
+        " in their layer; expected by chance: 0 (95 % range 0 to 2)."
     )
 
 
@@ -73,7 +70,7 @@ def test_what_is_not_known_yet_is_not_said() -> None:
     stopped = np.full((2, 3), np.nan, np.float32)
     assert len(describe_patching(carried(STATES, stopped))) == 2
     unknown = replace(carried(STATES, HEADS), head_bands=np.full(2, np.nan, np.float32))
-    assert describe_patching(unknown)[2] == "Of single heads, 1-0 carries most: 0.25 of the way."
+    assert describe_patching(unknown)[2] == "The head with the largest effect is 1-0: 0.25."
 
 
 def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:
@@ -106,8 +103,8 @@ def test_one_place_names_what_is_taken() -> None:
     assert found.set_of("s", (2, 0)) == (PatchResidual(0, ((0, 0),)), PatchResidual(1, ((0, 0),)))
     said = describe_site(found, "s", (1, 1), logs(0.2, 0.2))
     assert said == (
-        "With the vector of “tired → wide” as it enters layer 1 taken from the second text, the answer goes 0.80 of the"
-        " way; 95 of 100 random changes as large carry it at most 0.20. Then “dog” and “road” are equally likely."
+        "Patching the vector of “tired → wide” as it enters layer 1 has an effect of 0.80; 95 of 100 random changes of"
+        " the same size have at most 0.20. Then “dog” and “road” are equally likely."
     )
     assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
     assert "the output of head 1-2" in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
@@ -119,7 +116,7 @@ def test_a_vector_has_no_words() -> None:
     effect = Effect(np.ones((2, 4), np.float32))
     assert describe_answer(found, effect) == ""
     np.testing.assert_array_equal(vector.numbers(effect), effect.values)
-    assert describe_patching(found)[0].startswith("Followed is the sentence vector")
+    assert describe_patching(found)[0].endswith("sentence vector.")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +162,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
     says(page, "into layers 0 to 2")
     stands(page)
     across = asked("patching", part="cross", **given)
-    says(across, "single heads")
+    says(across, "largest effect")
     stands(across)
 
 
@@ -174,8 +171,8 @@ def test_a_translation_s_next_word_is_followed() -> None:
     ("query", "sentence"),
     [
         ({"text": "A cat sat.", "other": "A cat sat.", "watch": "vector"}, "Both texts have the same answer"),
-        ({"text": "A cat.", "other": "Some dogs!"}, "share no word that could be hidden"),
-        ({"text": "A [MASK] sat.", "other": "A cat ran."}, "stands in one text only"),
+        ({"text": "A cat.", "other": "Some dogs!"}, "be masked"),
+        ({"text": "A [MASK] sat.", "other": "A cat ran."}, "one text"),
         ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "at most 64"),
         ({"text": TIRED, "first": "street", "second": "street"}, "Type two different words"),
         ({"text": "A cat sat.", "other": ""}, "Type a second text"),
@@ -190,7 +187,7 @@ def test_what_cannot_be_followed_is_said(query: dict[str, str], sentence: str) -
 @pytest.mark.slow
 def test_a_place_that_is_not_there_is_said() -> None:
     page = asked("patching", text="A cat sat.", other="A dog sat.", watch="vector", lent="h99-1")
-    says(page, "there; what")
+    says(page, "not exist")
     says(page, "output of")
     stands(page)
 
