@@ -177,7 +177,7 @@ def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, st
     >>> view_of_link("compare", {"show": "carry", "layer": "3"})
     ('patching', {'layer': '3'})
     """
-    if (moved := _moved(path, query)) is not None:
+    if (moved := _current_address(path, query)) is not None:
         return moved
     if path in BY_PATH:
         return view_at(path, query.get(FIELD)), {name: raw for name, raw in query.items() if name != FIELD}
@@ -194,7 +194,7 @@ def new_address(path: str, query: str) -> str | None:
     >>> new_address("tutorials", "theme=bert&text=A+cat.")
     'lessons?lesson=claims_bert&text=A+cat.'
     """
-    moved = _moved(path, dict(parse_qsl(query, keep_blank_values=True)))
+    moved = _current_address(path, dict(parse_qsl(query, keep_blank_values=True)))
     if moved is None:
         return None
     view, rest = moved
@@ -202,7 +202,7 @@ def new_address(path: str, query: str) -> str | None:
     return BY_VIEW[view].path + (f"?{fields}" if fields else "")
 
 
-def _moved(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+def _current_address(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
     """Return the view and the query that replace an address of an earlier version; None for other addresses.
 
     An unknown theme of the tutorials leads to the first lesson.

@@ -203,5 +203,5 @@ def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
         odds = [-float(np.diff(backend.predict(one).values)[0, 0]) for one in (here, there)]
         first, second = (times(log, "b", "c") for log in odds)
     says(page, f"{first[0].upper()}{first[1:]} in the first text; in the second, {second}.")
-    says(page, "layer 0 taken from")
+    says(page, "vector of")
     stands(page)
