@@ -13,16 +13,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from classroom.cards import Card, PostedCard, read_card
 from classroom.errors import NotInClass
 from classroom.question import Question, read
+from classroom.room_views import Answer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # no ambiguous characters: I, L, O, 0, 1
 LENGTH = 6
 MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
+MOST_CARDS = 20  # cards of a single author
 LONGEST_NAME, LONGEST_VIEW = 40, 8_000
 KEPT = 24 * 3600  # lifetime of an unchanged room in seconds
 # Lead of the system clock over the monotonic clock, in seconds, that counts as a change of the clock
@@ -41,7 +43,13 @@ CREATE TABLE IF NOT EXISTS question (
 CREATE TABLE IF NOT EXISTS answer (
     room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, question INTEGER NOT NULL, student INTEGER NOT NULL,
     said TEXT NOT NULL, PRIMARY KEY (room, question, student));
+CREATE TABLE IF NOT EXISTS board (
+    room TEXT PRIMARY KEY REFERENCES room ON DELETE CASCADE, shown INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS card (
+    room TEXT NOT NULL REFERENCES room ON DELETE CASCADE, number INTEGER NOT NULL, student INTEGER NOT NULL,
+    written TEXT NOT NULL, PRIMARY KEY (room, number));
 """
+TEACHER = 0  # the author's number of a teacher's card
 
 
 class Store:
@@ -138,17 +146,19 @@ class Store:
         self._forget()
 
     def erase(self, code: str, who: str) -> None:
-        """Delete all names and answers of the room, which stays open."""
+        """Delete all names, answers and cards of the room, which stays open."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM answer WHERE room=?", (code,))
+            base.execute("DELETE FROM card WHERE room=?", (code,))
             base.execute("UPDATE student SET name='' WHERE room=?", (code,))
         self._forget()
 
     def withdraw(self, code: str, who: str) -> None:
-        """Delete a student with the student's answers."""
+        """Delete a student with the student's answers and cards."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
+            base.execute("DELETE FROM card WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM student WHERE room=? AND number=?", (code, student))
         self._forget()
 
@@ -174,6 +184,57 @@ class Store:
             ).fetchone()
             base.execute(
                 "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?)", (code, number, student, read(written).normal(said))
+            )
+
+    def post_card(self, code: str, who: str, card: Card) -> None:
+        """Put a card on the board; the same card is not posted twice.
+
+        Raise NotInClass if ``who`` is not in the room, if the card is too long, or after MOST_CARDS cards.
+        """
+        written = card.to_json()
+        with self._change_room(code) as base:
+            author = self._author(base, code, who)
+            mine = [one for (one,) in base.execute(
+                "SELECT written FROM card WHERE room=? AND student=?", (code, author))]  # fmt: skip
+            if written in mine:
+                return
+            if len(mine) >= MOST_CARDS:
+                raise NotInClass(
+                    gettext_lazy("You have {most} cards on the board. Ask your teacher to remove one.", most=MOST_CARDS)
+                )
+            (number,) = base.execute("SELECT coalesce(max(number), 0) + 1 FROM card WHERE room=?", (code,)).fetchone()
+            base.execute("INSERT INTO card VALUES (?, ?, ?, ?)", (code, number, author, written))
+
+    def show_board(self, code: str, who: str, shown: bool) -> None:
+        """Show the cards of all students to every student, or hide them again."""
+        with self._teaching(code, who) as base:
+            base.execute("INSERT OR REPLACE INTO board VALUES (?, ?)", (code, shown))
+
+    def remove_card(self, code: str, who: str, number: int) -> None:
+        """Delete a card from the board."""
+        with self._teaching(code, who) as base:
+            base.execute("DELETE FROM card WHERE room=? AND number=?", (code, number))
+        self._forget()
+
+    def is_board_shown(self, code: str) -> bool:
+        """Return True if students see the cards of others."""
+        with self._lock:
+            found = self._base.execute("SELECT shown FROM board WHERE room=?", (code,)).fetchone()
+        return bool(found and found[0])
+
+    def cards(self, code: str, who: str) -> tuple[PostedCard, ...]:
+        """Return the cards on the board, in the order of posting.
+
+        A student sees the student's own cards, and all if the board is shown.
+        """
+        shown = self.is_board_shown(code)
+        with self._reading(code) as base:
+            reader = self._author(base, code, who)
+            rows = base.execute("SELECT number, student, written FROM card WHERE room=? ORDER BY number", (code,))
+            return tuple(
+                PostedCard(number, student, student == reader, read_card(written))
+                for number, student, written in rows.fetchall()
+                if shown or reader in (TEACHER, student)
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
@@ -306,6 +367,13 @@ class Store:
             raise NotInClass(gettext_lazy("You are not in this room. Join it with its code first."))
         return int(found[0])
 
+    def _author(self, base: sqlite3.Connection, code: str, who: str) -> int:
+        """Return the author's number of a member: TEACHER, or the student's number."""
+        (teacher,) = base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
+        if secrets.compare_digest(teacher, _hash_member(code, who)):
+            return TEACHER
+        return self._student(base, code, who)
+
     def _room(self, base: sqlite3.Connection, code: str) -> tuple[int, bool, str, int | None, bool]:
         found: tuple[int, bool, str, int | None, bool] = base.execute(
             "SELECT version, presents, view, question, revealed FROM room WHERE code=?", (code,)
@@ -350,74 +418,3 @@ def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
 def _hash_member(code: str, who: str) -> str:
     """Return the hash of a member, salted by the room code, so that members cannot be linked across rooms."""
     return hashlib.sha256(f"{code}\0{who}".encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class StudentView:
-    """The state of a room for a student."""
-
-    version: int
-    name: str  # the student's name; "" if anonymous
-    lost: bool
-    view: str | None  # URL that the teacher presents; None if students explore freely
-    asked: int | None  # number of the latest question
-    question: Question | None  # the latest question, without the correct answer before the reveal
-    own: str | None  # the student's answer to the latest question
-    revealed: bool
-    said: tuple[str, ...]  # all answers without names; empty before the reveal
-
-
-@dataclass(frozen=True)
-class Student:
-    """A student in a room."""
-
-    number: int  # from 1, in the order of joining
-    name: str
-    lost: bool
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A student's answer to a question."""
-
-    question: int  # number of the question, from 1
-    student: int
-    said: str
-
-
-@dataclass(frozen=True)
-class TeacherView:
-    """The state of a room for its teacher."""
-
-    version: int
-    students: tuple[Student, ...]
-    view: str | None
-    questions: tuple[Question, ...]  # in order of number, from 1
-    asked: int | None
-    revealed: bool
-    answers: tuple[Answer, ...]
-
-    def answers_to(self, question: int) -> tuple[str, ...]:
-        """Return the answers to a question, without names."""
-        return tuple(answer.said for answer in self.answers if answer.question == question)
-
-    def rows(self) -> list[tuple[int, str, str, str, str]]:
-        """Return all answers as rows: question number, prompt, student, answer, correct answer."""
-        names = {student.number: student.name or str(student.number) for student in self.students}
-        asked = dict(enumerate(self.questions, start=1))
-        return [
-            (
-                one.question,
-                asked[one.question].prompt,
-                names[one.student],
-                _in_table(asked[one.question], one.said),
-                _in_table(asked[one.question], asked[one.question].truth),
-            )
-            for one in self.answers
-        ]
-
-
-def _in_table(question: Question, answer: str) -> str:
-    """Format an answer for a table; a head becomes L3H10, which no program reads as 3.1 or as a date."""
-    layer, point, head = answer.partition(".")
-    return f"L{layer}H{head}" if question.kind == "head" and point else answer

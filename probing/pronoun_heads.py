@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from attention.trace import ModelId
 from probing.corpus import GAP_RELATION
@@ -19,6 +20,8 @@ from probing.results import held_out_best
 from probing.score import HitCounts, ScoringBackend, ScoringRun, ScoringState, score
 
 PRONOUNS = "pronouns"  # the set of sentences with a pronoun and two candidates, in `probing.formats.READY`
+REPORTED_HALF = 1  # the half of the sentences that does not choose the head
+FROM_PRONOUN = 0  # the direction from the pronoun to the candidate
 STORED = Path(__file__).resolve().parent.parent / "assets" / "pronoun_heads.json"  # of the bundled models
 
 
@@ -27,7 +30,8 @@ class PronounHeadScore:
     """A head and its score on held-out links, next to the best rule; layer and head count from 0.
 
     Accuracies and the ends of the 95 % interval are in percent. ``rule`` is the English name of the rule. ``p`` is
-    two-sided, paired by sentence, and not corrected, because one head is tested.
+    two-sided, paired by sentence, and not corrected, because one head is tested. ``hits`` has the held-out links that
+    each head finds, (layer, head).
     """
 
     layer: int
@@ -39,15 +43,18 @@ class PronounHeadScore:
     rule: str
     rule_accuracy: float
     p: float
+    hits: tuple[tuple[int, ...], ...]
 
 
 def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
     """Return the best head for pronouns from the counts of all heads; None if a half has no links."""
     row = held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
-    if row is None:
+    counts = tally.counts_of(GAP_RELATION, REPORTED_HALF)
+    if row is None or counts is None:
         return None
+    hits = tuple(tuple(layer) for layer in counts.hits_by_head[FROM_PRONOUN].tolist())
     return PronounHeadScore(
-        row.layer, row.head, row.accuracy, row.low, row.high, row.n, row.baseline_name, row.baseline, row.p
+        row.layer, row.head, row.accuracy, row.low, row.high, row.n, row.baseline_name, row.baseline, row.p, hits
     )
 
 
@@ -78,7 +85,9 @@ def stored_pronoun_head(model: ModelId, file: Path = STORED) -> PronounHeadScore
 @cache
 def _load_stored(file: Path) -> dict[str, PronounHeadScore]:
     entries = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return {
-        weights: PronounHeadScore(**{name: value for name, value in entry.items() if name != "model"})
-        for weights, entry in entries.items()
-    }
+    return {weights: _read_score(entry) for weights, entry in entries.items()}
+
+
+def _read_score(entry: dict[str, Any]) -> PronounHeadScore:
+    fields = {name: value for name, value in entry.items() if name not in ("model", "hits")}
+    return PronounHeadScore(**fields, hits=tuple(tuple(layer) for layer in entry["hits"]))

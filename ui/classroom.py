@@ -10,7 +10,7 @@ import streamlit as st
 
 from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
-from classroom.store import StudentView, TeacherView
+from classroom.room_views import StudentView, TeacherView
 from i18n import _, ngettext
 from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS

@@ -56,6 +56,7 @@ VISITS = {
     "tokens": Visit(".ladder .rung"),
     "vectors": Visit(CHART),
     "find": Visit(CHART),
+    "break_head": Visit(".arcs .tip"),
     "measure": Visit(CHART, text=False),
     "roles": Visit(CHART),
     "cause": Visit(CHART),

@@ -6,7 +6,7 @@ import pytest
 
 from classroom.errors import NotInClass
 from classroom.question import Question, count_answers, count_correct, format_answer, heads, read
-from classroom.store import Answer, Student, TeacherView
+from classroom.room_views import Answer, Student, TeacherView
 from tests.support.cases import loop_over
 
 

@@ -138,6 +138,15 @@ PAGES = {
         ],
         PROBE_TEXTS,
     ),
+    "break_head": Page(
+        [
+            {"text": "The dog chased the cat because it was scared.", "right": "dog", "other": "cat", "layer": 3},
+            {"text": "The dog chased the cat because it was scared.", "right": "cat", "head": 99, "clicking": "x"},
+            {"text": "The dog saw the cat because it sang.", "rewordings": "Nobody came."},
+            {"text": "It rains."},
+            {"text": " "},
+        ],
+    ),
     "generate": Page(
         [
             (WRITER, "排在第一的是“"),

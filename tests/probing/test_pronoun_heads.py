@@ -28,11 +28,15 @@ def test_a_stored_head_is_the_one_that_the_model_gives(model: str) -> None:
     assert replace(found, p=stored.p) == stored
     np.testing.assert_allclose(found.p, stored.p, rtol=1e-9)
     assert 0 < stored.links <= 20  # half of the 40 sentences
+    hits = np.array(stored.hits)
+    assert hits.shape == (6, 12)
+    assert hits[stored.layer, stored.head] * 100 / stored.links == stored.accuracy
+    assert 0 <= hits.min() <= hits.max() <= stored.links
     assert stored.low < stored.accuracy < stored.high
 
 
 def test_other_weights_have_no_stored_head(tmp_path: Path) -> None:
-    head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1)
+    head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1, ((1, 2, 3, 18),))
     model = ModelId("mine", None, "encoder", "BertModel", "abc")
     store({model: head}, tmp_path / "heads.json")
     assert stored_pronoun_head(model, tmp_path / "heads.json") == head

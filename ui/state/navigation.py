@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             {
                 "explore": gettext_lazy("All heads"),
                 "find": gettext_lazy("Which head links two words?"),
+                "break_head": gettext_lazy("Break the head"),
                 "bertviz_views": gettext_lazy("BertViz"),
             },
             address="",

@@ -11,13 +11,21 @@ import pytest
 import streamlit as st
 
 from viz.components.token_strip import token_strip
-from viz.components.token_strip.token_strip import TokenChip, payload
+from viz.components.token_strip.token_strip import StripLine, StripLines, TokenChip, payload
 
 
 def test_a_plain_chip_is_its_text_and_nothing_else() -> None:
     data = payload([TokenChip("it"), TokenChip("##s", glued=True, shade=0.25, mark="target")], "Words", True, False)
     assert data["chips"] == [{"text": "it"}, {"text": "##s", "shade": 0.25, "mark": "target", "glued": True}]
     assert data["title"] == "Words"
+
+
+def test_lines_are_sent_with_their_description_only_if_there_are_any() -> None:
+    chips = [TokenChip("it"), TokenChip("animal")]
+    assert "lines" not in payload(chips, "Words", True, False)
+    data = payload(chips, "Words", True, False, StripLines([StripLine(0, 1, 0.5, chosen=True)], "from it"))
+    assert data["lines"] == [{"query": 0, "key": 1, "weight": 0.5, "chosen": True}]
+    assert data["caption"] == "from it"
 
 
 def test_the_payload_is_json_whatever_the_page_computed_with() -> None:

@@ -6,7 +6,6 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.pages.explore import why
-from ui.pages.explore.fragment import fragment_state
 from ui.pages.explore.measures import draw_measures, is_unfolded
 from ui.pages.explore.variants import draw_variants
 from ui.routes.limits import in_language
@@ -14,6 +13,7 @@ from ui.routes.traces import PREFIX
 from ui.run.page_model import kind_of
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
+from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
 from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help

@@ -90,7 +90,7 @@ def script(name: str = "explore/explore") -> str:
 
 def style() -> str:
     """Return the style sheet of the main view."""
-    return stylesheet("shared/look", "token_strip/token_strip", "explore/explore")
+    return stylesheet("shared/look", "token_strip/token_strip", "shared/arcs", "explore/explore")
 
 
 def _cells(cells: Sequence[DisplayToken]) -> list[dict[str, Any]]:

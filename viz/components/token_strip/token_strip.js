@@ -9,10 +9,12 @@
 //   [UNK]      under a chip: the token that replaces a text outside the vocabulary.
 // Texts reach the page only through text nodes.
 
+import { arcBetween, arcRoom, arcWidth, boxOf, drawArcs } from "../shared/arc_shapes.js";
 import { clamp, colourAt, level, levelAround, readTheme } from "../shared/colours.js";
-import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { createTip, enlargement, h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { windowOn } from "../shared/moves.js";
+import { s } from "../shared/svg.js";
 import { visible } from "../shared/texts.js";
 import { _, sentence } from "../shared/words.js";
 import { createChipRow, shownAtOnce } from "./chips.js";
@@ -29,12 +31,15 @@ import { createChipRow, shownAtOnce } from "./chips.js";
  * @property {string} [label]
  * @property {string} [unknown] the token that replaces an unknown text
  */
+/** @typedef {{query: number, key: number, weight: number, chosen: boolean}} StripLine a line between two chips */
 /**
  * @typedef {object} StripData Made by viz/components/token_strip/token_strip.py.
  * @property {string} title
  * @property {boolean} picks whether chips can be picked
  * @property {boolean} diverging whether shades run from -1 to 1, else from 0 to 1
  * @property {Chip[]} chips
+ * @property {StripLine[]} [lines] drawn above the chips, which are then larger
+ * @property {string} [caption] describes the lines to screen readers
  * @property {Record<string, string>} [words]
  */
 
@@ -117,11 +122,15 @@ function createStrip(root) {
     jump(_("Later"), 1, "›"),
     place,
   );
-  const el = h("section", { class: "hl" }, name, row.el, pager);
+  const arcs = /** @type {SVGSVGElement} */ (s("svg", { class: "arcs", role: "img" }));
+  const words = h("div", {}, arcs, row.el);
+  const large = h("div", {}, words);
+  const el = h("section", { class: "hl" }, name, large, pager);
   root.replaceChildren(el);
   const tip = createTip(el);
   /** @type {StripData} */
   let data = { title: "", picks: false, diverging: false, chips: [] };
+  let origin = ""; // the query and the words of the last lines
   /** @type {(index: number) => void} */
   let send = () => {};
   let [start, count, cursor, chosen] = [0, 0, -1, -1];
@@ -136,6 +145,31 @@ function createStrip(root) {
   function turn(to) {
     start = clamp(to, 0, data.chips.length - count);
     draw();
+  }
+  /** Draw the lines between visible chips, the chosen lines on top. */
+  function drawLines() {
+    const lines = data.lines ?? [];
+    words.className = data.lines ? "sentence" : "";
+    large.className = data.lines ? "large" : "";
+    arcs.toggleAttribute("hidden", !data.lines);
+    setAttribute(arcs, "aria-label", data.caption ?? "");
+    const [frame, scale] = [arcs.getBoundingClientRect(), enlargement(words)];
+    const found = lines.flatMap(({ query, key, weight, chosen }) => {
+      const [from, to] = [row.visibleChip(query), row.visibleChip(key)];
+      return from && to ? [{ from: boxOf(from, frame, scale), to: boxOf(to, frame, scale), weight, chosen }] : [];
+    });
+    const furthest = Math.max(...found.map(({ from, to }) => Math.abs(to.left - from.left)));
+    const now = JSON.stringify([data.chips.map(({ text }) => text), lines.map(({ query }) => query)]);
+    drawArcs(
+      arcs,
+      found.sort((a, b) => Number(a.chosen) - Number(b.chosen)).map(({ from, to, weight, chosen }) => {
+        const width = arcWidth(weight);
+        const arc = arcBetween(from, to, arcRoom(arcs), furthest, width);
+        return { ...arc, width, kind: chosen ? "arc chosen" : "arc" };
+      }),
+      now !== origin,
+    );
+    origin = now;
   }
   function draw() {
     const { title, chips, picks, diverging } = data;
@@ -169,6 +203,7 @@ function createStrip(root) {
     range.value = String(start);
     const span = { from: start + 1, to: start + count, count: chips.length.toLocaleString("en") };
     setText(place, _("{from}–{to} of {count}", span));
+    drawLines();
   }
   /** @param {StripData} given @param {(index: number) => void} report */
   function update(given, report) {

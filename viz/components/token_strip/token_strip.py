@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any, Literal
 
@@ -28,22 +28,47 @@ class TokenChip:
     unknown: str = ""  # the token that replaces the text ("[UNK]"), drawn under the chip
 
 
-def payload(chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class StripLine:
+    """A line from the chip of a query to the chip of a key; its width shows the weight, 0 to 1."""
+
+    query: int
+    key: int
+    weight: float
+    chosen: bool = False  # drawn in the accent colour
+
+
+@dataclass(frozen=True)
+class StripLines:
+    """Lines above the chips, which are then larger, and their description for screen readers."""
+
+    lines: Sequence[StripLine]
+    caption: str
+
+
+def payload(
+    chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool, drawn: StripLines | None = None
+) -> dict[str, Any]:
     """Return the data that token_strip.js draws, with the fields of its typedef StripData."""
-    drawn = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
-    return {**drawn, **words_field("token_strip/token_strip")}
+    row = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
+    lines = {} if drawn is None else {"lines": [asdict(line) for line in drawn.lines], "caption": drawn.caption}
+    return {**row, **lines, **words_field("token_strip/token_strip")}
 
 
-def mount(
+def mount(  # noqa: PLR0913  (independent options, by name)
     chips: Sequence[TokenChip],
     key: str,
     *,
     title: str,
     on_pick: Callable[[], None] | None = None,
     diverging: bool = False,
+    drawn: StripLines | None = None,
 ) -> None:
-    """Draw the chips; ``on_pick`` runs if a chip is picked, and ``picked_chip(key)`` returns its index."""
-    data = payload(chips, title, on_pick is not None, diverging)
+    """Draw the chips, with lines between them if ``drawn`` is given.
+
+    ``on_pick`` runs if a chip is picked, and ``picked_chip(key)`` returns its index.
+    """
+    data = payload(chips, title, on_pick is not None, diverging, drawn)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
@@ -69,5 +94,5 @@ _COMPONENT = st.components.v2.component(
     "headlight_strip",
     html='<div id="strip"></div>',
     js=script("token_strip/token_strip"),
-    css=stylesheet("shared/look", "token_strip/token_strip"),
+    css=stylesheet("shared/look", "token_strip/token_strip", "shared/arcs"),
 )

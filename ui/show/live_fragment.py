@@ -29,7 +29,7 @@ def fragment_state() -> Iterator[ViewState]:
         st.session_state[AROUND] = get_view_state().model
         yield get_view_state()
         return
-    with SCRIPTS.run(), PAGE_SECONDS.labels("explore").time():
+    with SCRIPTS.run(), PAGE_SECONDS.labels(current_view()).time():
         choice = begin(BY_VIEW[current_view()].path)
         if choice.model != st.session_state.get(AROUND) or view_presenter() is not None:
             st.rerun()

@@ -1,0 +1,62 @@
+"""Cards: sentences on which a head is fooled, kept by a visitor or put on the board of a class."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+
+from classroom.errors import NotInClass
+from i18n import gettext_lazy
+
+LONGEST_TEXT = 500  # characters of the sentence and of each name
+LONGEST_CARD = 4_000  # characters of a card as JSON
+
+
+@dataclass(frozen=True)
+class Card:
+    """A counter-example: a head, a sentence with a pronoun, and the weights of the right and of another noun, 0 to 1.
+
+    ``fooled`` of ``reworded`` rewordings fool the head, too. ``address`` is the link that restores the view, from "/".
+    """
+
+    model: str
+    layer: int
+    head: int
+    text: str
+    source: str
+    right: str
+    other: str
+    right_weight: float
+    other_weight: float
+    fooled: int
+    reworded: int
+    address: str
+
+    def to_json(self) -> str:
+        """Return the card as JSON; raise NotInClass if the sentence is too long for a card."""
+        written = json.dumps(asdict(self), ensure_ascii=False)
+        if len(self.text) > LONGEST_TEXT or len(written) > LONGEST_CARD:
+            raise NotInClass(
+                gettext_lazy(
+                    "A card holds a sentence of at most {most} characters; this one has {n}. Shorten it.",
+                    most=LONGEST_TEXT,
+                    n=len(self.text),
+                )
+            )
+        return written
+
+
+@dataclass(frozen=True)
+class PostedCard:
+    """A card on the board of a class; ``student`` is the number of its author, 0 for the teacher."""
+
+    number: int
+    student: int
+    own: bool  # True if the visitor who reads the board posted it
+    card: Card
+
+
+def read_card(written: str) -> Card:
+    """Return the card from the JSON of ``Card.to_json``."""
+    stated = json.loads(written)
+    return Card(**{field.name: stated[field.name] for field in fields(Card)})

@@ -1,0 +1,78 @@
+"""The state of a room as a student and as the teacher see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from classroom.question import Question
+
+
+@dataclass(frozen=True)
+class StudentView:
+    """The state of a room for a student."""
+
+    version: int
+    name: str  # the student's name; "" if anonymous
+    lost: bool
+    view: str | None  # URL that the teacher presents; None if students explore freely
+    asked: int | None  # number of the latest question
+    question: Question | None  # the latest question, without the correct answer before the reveal
+    own: str | None  # the student's answer to the latest question
+    revealed: bool
+    said: tuple[str, ...]  # all answers without names; empty before the reveal
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student in a room."""
+
+    number: int  # from 1, in the order of joining
+    name: str
+    lost: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A student's answer to a question."""
+
+    question: int  # number of the question, from 1
+    student: int
+    said: str
+
+
+@dataclass(frozen=True)
+class TeacherView:
+    """The state of a room for its teacher."""
+
+    version: int
+    students: tuple[Student, ...]
+    view: str | None
+    questions: tuple[Question, ...]  # in order of number, from 1
+    asked: int | None
+    revealed: bool
+    answers: tuple[Answer, ...]
+
+    def answers_to(self, question: int) -> tuple[str, ...]:
+        """Return the answers to a question, without names."""
+        return tuple(answer.said for answer in self.answers if answer.question == question)
+
+    def rows(self) -> list[tuple[int, str, str, str, str]]:
+        """Return all answers as rows: question number, prompt, student, answer, correct answer."""
+        names = {student.number: student.name or str(student.number) for student in self.students}
+        asked = dict(enumerate(self.questions, start=1))
+        return [
+            (
+                one.question,
+                asked[one.question].prompt,
+                names[one.student],
+                _in_table(asked[one.question], one.said),
+                _in_table(asked[one.question], asked[one.question].truth),
+            )
+            for one in self.answers
+        ]
+
+
+def _in_table(question: Question, answer: str) -> str:
+    """Format an answer for a table; a head becomes L3H10, which no program reads as 3.1 or as a date."""
+    layer, point, head = answer.partition(".")
+    return f"L{layer}H{head}" if question.kind == "head" and point else answer

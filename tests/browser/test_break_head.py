@@ -1,0 +1,71 @@
+"""Browser tests of the view Break the head: lines follow typing, clicks choose words, cards open, a class has a board."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
+from tests.support.visitor import DEEP_LINK, open_page, text_box
+
+BERT = "headlight-bert"
+SENTENCE = "The dog chased the cat because it was scared."
+
+
+@pytest.fixture
+def student(browser: Browser) -> Iterator[Page]:
+    """Yield a page in a separate browser context."""
+    with browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}) as context:
+        context.set_default_timeout(PATIENCE)
+        yield context.new_page()
+
+
+def test_lines_follow_the_typing_and_clicks_choose_the_words(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/?view=break_head", model=BERT, text=SENTENCE, layer=1, head=3)
+    strip = page.locator(".chips")
+    expect(strip.get_by_role("button", name=re.compile("^it, "))).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".arcs path.arc.chosen.tip")).to_have_count(1)
+    first = page.locator(".arcs").inner_html()
+    text_box(page).fill("The dog chased the bird because it was scared.")
+    expect(strip.get_by_role("button", name=re.compile("^bird, "))).to_be_visible()
+    expect(page.locator(".arcs path.arc.chosen.tip")).to_have_count(1)
+    assert page.locator(".arcs").inner_html() != first
+    text_box(page).press("Enter")
+    rest(page)
+    page.get_by_role("button", name="Right noun", exact=True).click()
+    strip.get_by_role("button", name=re.compile("^bird, ")).click()
+    expect(page).to_have_url(re.compile("right=bird"))
+    expect(strip.get_by_role("button", name=re.compile("^bird, Right noun"))).to_be_visible()
+    page.reload()
+    expect(strip.get_by_role("button", name=re.compile("^bird, Right noun"))).to_be_visible()
+
+
+def test_a_card_of_a_student_is_on_the_board(page: Page, student: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/classroom")
+    page.get_by_role("button", name="Open a room").click()
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    open_page(student, app_url, "/classroom", **{"class": code})
+    student.get_by_role("button", name="Join").click()
+    rest(student)
+    # In head 5-0 or another, one of the two choices of the right noun fools the head.
+    for right, other in (("dog", "cat"), ("cat", "dog")):
+        open_page(
+            student, app_url, "/?view=break_head", model=BERT, text=SENTENCE, layer=3, head=1, right=right, other=other
+        )
+        rest(student)
+        if student.get_by_role("button", name="Put on the board").count():
+            break
+    student.get_by_role("button", name="Put on the board").click()
+    open_page(page, app_url, "/?view=break_head", model=BERT)
+    card = page.locator("[class*=st-key-board_1]").first
+    expect(card).to_contain_text(SENTENCE)
+    link = card.get_by_role("link", name="Open card")
+    expect(link).to_have_attribute("href", re.compile("layer=3"))
+    page.get_by_role("button", name="Remove card").click()
+    expect(page.locator("[class*=st-key-board_1]")).to_have_count(0)

@@ -1,0 +1,91 @@
+"""The view Break the head: its result is the model's, words are guessed or chosen, and every text has an answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attention.counterexamples import LinkWords, measure_links
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from probing.pronoun_heads import stored_pronoun_head
+from tests.support.asking import asked, notes
+from ui.pages.break_head.options import BreakHeadOptions
+from ui.pages.break_head.words import find_words
+
+MODEL = "headlight-bert"
+SENTENCE = "The dog chased the cat because it was scared."
+
+
+def view_of(text: str) -> View:
+    return View(LocalBackend().trace(TraceRequest(model=MODEL, text=text)), words=True)
+
+
+def words_in(text: str, **options: str) -> list[str]:
+    view = view_of(text)
+    found = find_words(view, BreakHeadOptions(**options), None)
+    return [] if found is None else [view.keys[at].text for at in (found.source, found.right, found.other)]
+
+
+@pytest.mark.slow
+def test_the_result_and_the_claim_have_the_model_s_numbers() -> None:
+    page = asked("break_head", model=MODEL, text=SENTENCE, right="cat", other="dog", layer=2, head=4)
+    view = view_of(SENTENCE)
+    at = [cell.text for cell in view.keys].index
+    right, other = measure_links(view, LinkWords(at("it"), at("cat"), at("dog")))[:, 2, 4]
+    result = next(note for note in notes(page) if "“it”" in note or "“cat”" in note)
+    assert {f"{right:.0%}", f"{other:.0%}"} <= set(re.findall(r"\d+%", result))
+    score = stored_pronoun_head(view.trace.model)
+    assert score is not None
+    captions = " ".join(caption.value for caption in page.caption)
+    assert f"{score.hits[2][4]} of {score.links}" in captions
+
+
+@pytest.mark.slow
+def test_the_table_has_the_swapped_sentence_and_the_rewordings() -> None:
+    page = asked("break_head", model=MODEL, text=SENTENCE, rewordings="A dog chased the cat because it was scared.")
+    (table,) = (frame.value for frame in page.dataframe)
+    sentences = table["Sentence"].tolist()
+    assert sentences == [
+        "The cat chased the dog because it was scared.",
+        "A dog chased the cat because it was scared.",
+    ]
+
+
+@pytest.mark.slow
+def test_a_fooled_head_is_kept_as_a_card_with_a_link() -> None:
+    view = view_of(SENTENCE)
+    at = [cell.text for cell in view.keys].index
+    right, other = measure_links(view, LinkWords(at("it"), at("dog"), at("cat")))
+    layer, head = divmod(int((other - right).argmax()), view.heads)
+    page = asked("break_head", model=MODEL, text=SENTENCE, right="dog", other="cat", layer=layer, head=head)
+    (keep,) = (button for button in page.button if button.key == "break_head_keep")
+    keep.click().run()
+    assert not page.exception
+    assert any(SENTENCE in markdown.value.replace("\\", "") for markdown in page.markdown)
+    assert any(button.label == "Save the cards" for button in page.get("download_button"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["", "Rain.", "It rains.", "Only nouns here, no such word."])
+def test_a_text_without_the_words_gets_a_sentence(text: str) -> None:
+    page = asked("break_head", model=MODEL, text=text)
+    assert not page.exception
+    assert notes(page) or notes(page, "refusal")
+
+
+@pytest.mark.slow
+def test_words_are_chosen_or_guessed() -> None:
+    assert words_in(SENTENCE) == ["it", "dog", "cat"]
+    assert words_in(SENTENCE, right="cat", other="dog") == ["it", "cat", "dog"]
+    assert words_in(SENTENCE, right="missing") == ["it", "dog", "cat"]
+    assert words_in("Ann met Bob when he sang.") == ["he", "ann", "bob"]
+    assert words_in("It rains.") == []
+
+
+@pytest.mark.slow
+def test_a_model_that_translates_gets_a_sentence() -> None:
+    page = asked("break_head", model="headlight-en-fr", text="The dog saw the cat because it sang.")
+    assert not page.exception
+    assert notes(page) or notes(page, "refusal")

@@ -1,0 +1,205 @@
+"""The view Break the head: a claim about a head, and sentences that refute it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.counterexamples import LinkTest, LinkWords, measure_links
+from attention.head_search import LEAST
+from attention.trace import Trace
+from attention.view import View
+from i18n import _, translate
+from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
+from ui.input.composing import compose
+from ui.input.controls import bound_widget, head_of, keep_head
+from ui.input.probes import LIBRARY, probe_of
+from ui.pages.break_head.counterexample_cards import draw_cards, offer_card
+from ui.pages.break_head.descriptions import OUTCOMES, describe_claim, describe_test, describe_trials
+from ui.pages.break_head.options import ROLES, BreakHeadOptions
+from ui.pages.break_head.trials import Trial, run_trials
+from ui.pages.break_head.words import find_words, written_word
+from ui.run.notices import show_notice
+from ui.run.page_model import kind_of
+from ui.run.traces import read_trace
+from ui.show.card_list import draw_board
+from ui.show.chart import draw_chart, theme
+from ui.show.live_fragment import fragment_state
+from ui.show.reading_help import reading_help
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.state import classroom
+from ui.state.params import get_params, set_params
+from ui.state.session import typing_origin
+from ui.state.view_state import ViewState
+from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
+from viz.figures.head_maps import head_map
+
+STRIP, MAP = "break_head_strip", "break_head_map"
+MOST_LINES = 12
+LEAST_LINE = 0.03  # weights under it have no line
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    draw_text_and_claim()
+    code = classroom.code()
+    if code is not None:
+        draw_board(code)
+    _draw_help()
+
+
+@st.fragment
+def draw_text_and_claim() -> None:
+    """Draw the sentence, the claim and what refutes it; a new text reruns only this fragment."""
+    with fragment_state() as chosen:
+        compose(chosen, kind_of(chosen), live=True)
+        trace = read_trace(chosen)
+        if trace is not None:
+            _draw(chosen, trace)
+        draw_cards()
+
+
+def _draw_help() -> None:
+    with reading_help():
+        st.markdown(
+            _(
+                "- A claim about a head is tested best by sentences that could refute it. Here, you search for them.\n"
+                "- The head is **fooled** if the pronoun attends more to the other noun, by over {least}.\n"
+                "- One sentence does not refute a score over many. It shows where the head fails.",
+                least=f"{LEAST:.0%}",
+            )
+        )
+
+
+def _draw(choice: ViewState, trace: Trace) -> None:
+    options = get_params(BreakHeadOptions)
+    if trace.pair or len(trace.parts) > 1:
+        show_notice(_("Type a single sentence, and choose a model that does not translate."), role="status")
+        return
+    view = View(trace, words=True)
+    words = find_words(view, options, probe_of(choice.text, LIBRARY))
+    if words is None:
+        show_notice(
+            _("Type a sentence with two nouns and a pronoun, such as “The dog chased the cat because it was hungry.”"),
+            role="status",
+        )
+        return
+    score = stored_pronoun_head(trace.model)
+    weights = measure_links(view, words)
+    margins = weights[0] - weights[1]
+    if choice.layer is None and score is not None:
+        layer, head = score.layer, score.head
+    else:
+        layer, head = head_of(choice, margins)
+    test = LinkTest(*(float(one) for one in weights[:, layer, head]))
+    names = written_word(view, words.source), written_word(view, words.right), written_word(view, words.other)
+    _draw_claim(score, (layer, head))
+    show_notice(describe_test(test, layer, head, names), role="status")
+    _draw_sentence(view, words, (layer, head), options)
+    if typing_origin() is None:  # The trials follow when the visitor has finished typing.
+        trials = run_trials(choice, view, words, (layer, head), options.rewordings)
+        offer_card(choice, view, names, (layer, head), test, trials)
+        _draw_trials(test, trials, names)
+    with st.expander(_("All heads on this sentence")):
+        figure = head_map(
+            margins, theme(), _("Right noun − other noun"), _("difference of weights"), diverging=True,
+            selected=(layer, head), meaning=(_("fooled"), _("correct")))  # fmt: skip
+        draw_chart(figure, MAP, on_click=keep_head)
+        st.caption(
+            _(
+                "{fooled} of {size} heads are fooled by this sentence. A click selects a head.",
+                fooled=int((margins < -LEAST).sum()),
+                size=margins.size,
+            )
+        )
+        bound_widget(BreakHeadOptions, "rewordings", st.text_area, height=100)
+
+
+def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options: BreakHeadOptions) -> None:
+    """Draw the sentence with lines from the pronoun, and the controls of the three words."""
+    row = view.weights(*head)[words.source]
+    marks: dict[int, Mark] = {words.source: "chosen", words.right: "target", words.other: "target"}
+    labels = {words.source: "source", words.right: "right", words.other: "other"}
+    chips = [
+        TokenChip(
+            cell.text,
+            mark=marks.get(at, ""),
+            special=cell.special,
+            label=translate(ROLES[labels[at]]) if at in labels else "",
+            title=f"{row[at]:.2f}",
+        )
+        for at, cell in enumerate(view.keys)
+    ]
+    strongest = sorted(range(len(row)), key=lambda at: -row[at])[:MOST_LINES]
+    lines = [
+        StripLine(words.source, at, round(float(row[at]), 4), chosen=at == words.right)
+        for at in strongest
+        if row[at] >= LEAST_LINE
+    ]
+    caption = _("Attention from “{word}” in head {layer}-{head}", word=chips[words.source].text,
+                layer=head[0], head=head[1])  # fmt: skip
+    mount(
+        chips,
+        STRIP,
+        title=caption,
+        on_pick=lambda: _pick_word(view, words, options.clicking),
+        drawn=StripLines(lines, caption),
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        bound_widget(BreakHeadOptions, "clicking", st.segmented_control, required=True, width="content")
+        st.button(
+            _("Exchange nouns"),
+            key="break_head_exchange",
+            icon=":material/swap_horiz:",
+            on_click=lambda: set_params(
+                BreakHeadOptions, right=view.keys[words.other].text, other=view.keys[words.right].text
+            ),
+            help=_("The other noun becomes the right one."),
+            width="content",
+        )
+
+
+def _pick_word(view: View, words: LinkWords, role: str) -> None:
+    """Give the clicked word a role; the word that had it gets that of the clicked word, if it had one."""
+    cell = picked_chip(STRIP)
+    if cell is None or cell >= len(view.keys) or view.keys[cell].special:
+        return
+    cells = {"source": words.source, "right": words.right, "other": words.other}
+    for name, at in cells.items():
+        if at == cell:
+            cells[name] = cells[role]
+    cells[role] = cell
+    following = list(ROLES)[(list(ROLES).index(role) + 1) % len(ROLES)]
+    set_params(BreakHeadOptions, clicking=following, **{name: view.keys[at].text for name, at in cells.items()})
+
+
+def _draw_claim(score: PronounHeadScore | None, head: tuple[int, int]) -> None:
+    known = score is not None and head[0] < len(score.hits) and head[1] < len(score.hits[0])
+    st.caption(describe_claim(score if known else None, *head))
+
+
+def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str]) -> None:
+    """Draw the other sentences with the head's weights, and their download."""
+    if not trials:
+        return
+    if summary := describe_trials(test, trials, names):
+        show_notice(summary, role="status")
+    kinds = {"swapped": _("Swapped nouns"), "reworded": _("Rewording")}
+    headings = (_("Change"), _("Sentence"), names[1], names[2], _("Result"))
+    rows = [
+        (kinds[one.kind], one.text, None, None, None)
+        if one.test is None
+        else (kinds[one.kind], one.text, one.test.right, one.test.other, translate(OUTCOMES[one.test.outcome]))
+        for one in trials
+    ]
+    unique = [headings[0], headings[1], f"{names[1]} ", names[2], headings[4]]
+    decimals = st.column_config.NumberColumn(format="%.2f")
+    draw_table(
+        dict(zip(unique, zip(*rows, strict=True), strict=True)), column_config=dict.fromkeys(unique[2:4], decimals)
+    )
+    download_button(
+        _("Save the table"),
+        csv_table(headings, rows),
+        "headlight-break-head.csv",
+        _("The sentences with both weights, all digits"),
+        provenance=page_provenance(),
+    )
