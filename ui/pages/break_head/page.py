@@ -79,7 +79,7 @@ def _draw(choice: ViewState, trace: Trace) -> None:
     words = find_words(view, options, probe_of(choice.text, LIBRARY))
     if words is None:
         show_notice(
-            _("Type a sentence with two nouns and a pronoun, such as “The dog chased the cat because it was hungry.”"),
+            _("Type at least three words, such as “The dog chased the cat because it was hungry.”"),
             role="status",
         )
         return

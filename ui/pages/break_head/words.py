@@ -19,13 +19,18 @@ SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner
 
 
 def find_words(view: View, options: BreakHeadOptions, probe: Probe | None) -> LinkWords | None:
-    """Return the words of the question, or None if the text has no pronoun after two other words."""
+    """Return the words of the question, or None if the text has fewer than three words.
+
+    Without a pronoun, the last word takes its place.
+    """
     named = ("", "", "") if probe is None else (probe.source, *probe.candidates)
     source = find_word(view, options.source)
     if source is None:
         source = find_word(view, named[0])
     if source is None:
         source = pronoun_in(view)
+    if source is None:
+        source = next((at for at in reversed(range(len(view.keys))) if _is_word(view, at)), None)
     if source is None:
         return None
     guessed = guess_nouns(view, source)
@@ -45,7 +50,7 @@ def guess_nouns(view: View, source: int) -> list[int]:
     Words after a determiner come first, then words with a capital, then all others; those before the pronoun precede
     those after it.
     """
-    cells = [at for at, cell in enumerate(view.keys) if not cell.special and cell.text[:1].isalnum() and at != source]
+    cells = [at for at in range(len(view.keys)) if _is_word(view, at) and at != source]
 
     def rank(at: int) -> tuple[bool, int, int]:
         word = written_word(view, at)
@@ -54,7 +59,13 @@ def guess_nouns(view: View, source: int) -> list[int]:
         kind = 0 if follows else 1 if is_name else 2 if len(word) >= SHORTEST else 3
         return at > source, kind, at
 
-    return sorted((at for at in cells if view.keys[at].text.casefold() not in DETERMINERS), key=rank)
+    determiners = [at for at in cells if view.keys[at].text.casefold() in DETERMINERS]
+    return [*sorted(set(cells) - set(determiners), key=rank), *determiners]
+
+
+def _is_word(view: View, at: int) -> bool:
+    """Return whether a cell is a word, not a special token or a punctuation mark."""
+    return not view.keys[at].special and view.keys[at].text[:1].isalnum()
 
 
 def find_word(view: View, word: str) -> int | None:
