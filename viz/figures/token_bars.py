@@ -331,11 +331,17 @@ def two_words(
     return figure
 
 
-def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str) -> go.Figure:
+def source_terms(
+    sources: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    theme: Theme,
+    title: str,
+    intervals: Sequence[tuple[float, float]] = (),
+) -> go.Figure:
     """Draw signed bars for each source of a score, the first on top.
 
     ``sources`` maps the name of a source to its values, a bar for each of ``names`` (the text, or the text and a
-    variant of it).
+    variant of it). ``intervals`` are the ends of the interval of each source's first value, if there are any.
     """
     rows, labels = list(range(len(sources))), [escape_label(name) for name in sources]
     figure = empty(theme, title, _("part of the score"), "")
@@ -350,6 +356,15 @@ def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], t
             hovertemplate="%{customdata}: %{x:+.3f}",
             showlegend=len(names) > 1,
         )
+    if intervals:
+        middles = [values[0] for values in sources.values()]
+        figure.data[0].error_x = {
+            "symmetric": False,
+            "array": [high - middle for middle, (_low, high) in zip(middles, intervals, strict=True)],
+            "arrayminus": [middle - low for middle, (low, _high) in zip(middles, intervals, strict=True)],
+            "color": theme.text,
+            "thickness": 1,
+        }
     figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
     figure.update_yaxes(
         tickvals=rows, ticktext=labels, autorange="reversed", rangemode="normal", showgrid=False, fixedrange=True
