@@ -79,8 +79,8 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
         _direction_table(found.directions)
     st.caption(
         _(
-            "Bars: mean centred terms with 95 % intervals, by a bootstrap over sentences. Directions are selected on "
-            "half of the sentences and tested on the rest, against shuffled labels."
+            "Bars: mean centred terms with 95 % intervals, by a bootstrap over sentences. Directions are "
+            "selected on half of the sentences and tested on the rest; p is Holm-corrected."
         )
     )
     rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
