@@ -57,7 +57,7 @@ class HeadAnswers:
         return f"“{self.view.keys[cell].text}”"
 
     def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return a head's preferred word, how many other words also attend to it most, and how many there are."""
+        """Return (attended word, other words that attend to it most, all other words); the last two are counts."""
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
         times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)

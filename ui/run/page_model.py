@@ -240,7 +240,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Return True if the selected model has or may have a task head; hub models are tried first."""
+    """Return True if the selected model has a task head, or may have it as far as is known."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)

@@ -28,7 +28,10 @@ SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
 
 
 def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    """Return the session-state entries that record the head, token and target shown on this page."""
+    """Return the session-state entries that record the head, token and target shown on this page.
+
+    They may be selected or default.
+    """
     seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
     return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
 
