@@ -35,7 +35,7 @@ class LabelledPairs:
 
     @cached_property
     def sizes(self) -> Integers:
-        """Return the number of candidates of each query, (query,)."""
+        """Return the number of candidates of each query, shape (query,)."""
         return np.diff(self.starts, append=len(self.keys))
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class LabelledPairs:
         return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.sentences)
 
     def contrast(self) -> Numbers:
-        """Return the mean of q kᵀ over the labelled keys minus its mean over the other keys, (channel, channel).
+        """Return the mean of q kᵀ over the labelled keys minus its mean over the other keys, shape (channel, channel).
 
         Each query has the same weight.
         """

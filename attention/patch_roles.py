@@ -61,7 +61,7 @@ class RegionLinks:
 
     @property
     def beyond(self) -> FloatArray:
-        """Return the weight minus the expected weight, (layer, head), from -1 to 1."""
+        """Return the weight minus the expected weight, shape (layer, head), from -1 to 1."""
         found: FloatArray = self.weights - self.usual
         return found
 

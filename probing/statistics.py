@@ -50,7 +50,7 @@ def draws(width: int) -> int:
 
 
 def bands(drawn: FloatArray) -> FloatArray:
-    """Return the threshold of each row, (row,), from the effects of random patches."""
+    """Return the threshold of each row, shape (row,), from the effects of random patches."""
     return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 

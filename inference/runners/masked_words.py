@@ -87,12 +87,12 @@ def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
 
 
 def at_blanks(loaded: LoadedModel, reading: Encoding, positions: Sequence[int]) -> Tensor:
-    """Return the log-probabilities at some positions of a text, (position, vocabulary)."""
+    """Return the log-probabilities at some positions of a text, shape (position, vocabulary)."""
     return logs(loaded, [reading])[0, list(positions)]
 
 
 def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Return the log-probabilities of several texts from one pass, (text, position, vocabulary) float32.
+    """Return the log-probabilities of several texts from one pass, shape (text, position, vocabulary) float32.
 
     Texts are padded on the right.
     """
@@ -376,7 +376,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
 
 
 def judgements(output: Any) -> Tensor:
-    """Return the two logits of the next-sentence head, yes and no, (text, 2) float32.
+    """Return the two logits of the next-sentence head, yes and no, shape (text, 2) float32.
 
     The output's name differs between model classes.
     """

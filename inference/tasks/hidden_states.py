@@ -67,7 +67,7 @@ class Pooled(InspectRequest[TextVectors]):
 
 @dataclass(frozen=True, eq=False)
 class TokenCounts:
-    """The number of tokens of each text, special tokens included, and the number of unknown tokens, (text,)."""
+    """The number of tokens of each text, special tokens included, and the number of unknown tokens, shape (text,)."""
 
     tokens: NDArray[np.int32]
     unknown: NDArray[np.int32]
