@@ -1,4 +1,4 @@
-"""Attribution of a word's last vector, a blank's answer or a label to each word of the text."""
+"""Attribution of a prediction, or of a word's last vector, to each word of the text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ SEED = 0
 
 
 def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
-    """Return the attribution of each token or word; raise UserError if the text or the model does not fit."""
+    """Return the attribution of a word's last vector to each token or word.
+
+    Raise UserError if the text or the model does not fit.
+    """
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return WordScores(_ablation_effects(loaded, reading, question.focus, question.words))
@@ -135,9 +138,9 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Return estimated Frobenius norms of the Jacobian, (token,).
+    """Return the Frobenius norm of the Jacobian of a word's vector in each embedding, estimated, (token,).
 
-    The estimate is the root of the mean square over directions, times the number of channels.
+    The estimate is the root of the mean square over random directions, times the number of channels.
     """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
@@ -180,7 +183,10 @@ def _vector(output: Any, focus: Run) -> Tensor:
 
 
 def attribute_label(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordScores:
-    """Return the attribution of each token; raise UserError if the text is too long or the label missing."""
+    """Return the attribution of a label's logit to each token.
+
+    Raise UserError if the text is too long or the label missing.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     refuse_absent(question, reading)
@@ -221,7 +227,10 @@ MOST_STEPS = 200
 
 
 def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientResult:
-    """Return each token's attribution along a part of the path; raise UserError if the text has no blanks."""
+    """Return integrated gradients of a blank's prediction, for the requested part of the path.
+
+    The path leads from the text with every word hidden to the text itself. Raise UserError if the text has no blanks.
+    """
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
         raise UserError(
             gettext_lazy(

@@ -1,4 +1,4 @@
-"""The class of a text, the tag of each word, and the attribution of a label to the tokens."""
+"""Requests for the class of a text, the tag of each word, and the attribution of a label to tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """A labelled text or word as a run of tokens, and the tokens that the head reads."""
+    """A labelled text or word: its run of tokens, and the run of tokens that the task head reads."""
 
     run: Run
     reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text
@@ -26,7 +26,7 @@ class LabelPlace:
 
 @dataclass(frozen=True, eq=False)
 class LabelAnswer:
-    """A logit of every label for each place.
+    """The logits of every label for each place, a text or a word.
 
     ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH:
     any number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression
@@ -53,7 +53,7 @@ class LabelAnswer:
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, place: int) -> int:
-        """Return the number of the label with the largest logit at a place."""
+        """Return the index of the label with the largest logit at a place."""
         return int(self.logits[place].argmax())
 
 
@@ -93,7 +93,7 @@ class WordTags(PredictRequest[LabelAnswer]):
 
 @dataclass(frozen=True)
 class LabelRequest(PredictRequest[Answer]):
-    """A request about the labels of a text, or of the word that token ``at`` carries the tag of."""
+    """A request about the labels of a text, or of the word whose tag is predicted at token ``at``."""
 
     text: str = ""
     pair: str | None = None
@@ -110,7 +110,7 @@ class LabelRequest(PredictRequest[Answer]):
 class LabelGradients(LabelRequest[WordScores]):
     """A request for the norms of the gradient of a label's logit in each word embedding, (token,).
 
-    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label there.
+    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
