@@ -52,7 +52,7 @@ class InspectingBackend(Protocol):
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The mean centred terms of a source over links; the 95 % interval is a bootstrap over sentences."""
+    """The mean centred term of a source over links, with a 95 % bootstrap interval over sentences."""
 
     source: str
     mean: float
@@ -62,7 +62,7 @@ class MeanTerm:
 
 @dataclass(frozen=True)
 class DirectionScore:
-    """Held-out links that the first ``directions`` contrastive directions find, in percent.
+    """The held-out links that a head finds with its first ``directions`` contrastive directions only, in percent.
 
     ``shuffled`` has the smallest, the median and the largest percentage for directions of shuffled labels.
     ``share`` is the part of the head's held-out margin between labelled and other keys that lies in the directions.
@@ -103,7 +103,7 @@ class DirectionReport:
 
 @dataclass(frozen=True)
 class SourceReport:
-    """The mean terms of a head over the links of a relation, and its directions; None with too few links.
+    """The mean terms of a head's scores over the links of a relation, and its contrastive directions, if any.
 
     ``direction`` is 0 if a link's source attends to its target, 1 for the opposite. ``score`` and ``mean_over_keys``
     are means over the links. ``left_out`` counts links whose key the query cannot see, or that the model cannot read.
