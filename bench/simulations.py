@@ -222,7 +222,10 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows with the false-positive rates of heads that guess, tested against guessing rules."""
+    """Yield rows for heads that guess between two candidates: how often a test claims that they beat a rule.
+
+    The rules are three that guess too.
+    """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
     best = [held_out_best(tally, PRONOUNS, LUCK_CLAIMS_RELATION) for tally in sets]

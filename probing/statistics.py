@@ -254,7 +254,7 @@ ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 
 
 def cue(item: AnnotatedText, link: Link) -> int:
-    """Return which baseline rules find a link, as a number (its cue).
+    """Return the cue of a link: a number that encodes which baseline rules find it.
 
     Without candidates, the cue is the target's distance in units; with candidates, it is the sum of the rules that
     find the target. Distances to candidates are between first characters. A target that ties with another candidate is

@@ -283,7 +283,7 @@ def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
 
 
 def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
-    """Return the predicted token of a blank and the blank's position; raise UserError if it does not exist."""
+    """Return the prediction to explain and the position of its blank; raise UserError if there is none."""
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
