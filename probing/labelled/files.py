@@ -56,7 +56,7 @@ class File:
             ) from error
 
     def text(self) -> tuple[str, int]:
-        """Return the text with line ends "\n", and the number of removed control characters; may raise UserError.
+        """Return the text with line ends "\\n", and the number of removed control characters; may raise UserError.
 
         >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
         ('one\\ntwo', 1)
