@@ -103,7 +103,8 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     return PatchingResult(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
         shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
-        row_thresholds(state_draws), row_thresholds(head_draws), count_by_chance(head_draws, views[0].heads), part)  # fmt: skip
+        row_thresholds(state_draws), row_thresholds(head_draws),
+        count_by_chance(head_draws, views[0].heads), part)  # fmt: skip
 
 
 def _residual_part(part: str) -> str:
