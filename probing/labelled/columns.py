@@ -37,7 +37,7 @@ MOST_CLASSES = 200
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the texts and the labels: names, numbers from 1, or None to detect them."""
+    """The columns of the texts and the labels: a name, a number from 1, or None to detect it."""
 
     text: str | None = None
     label: str | None = None

@@ -1,6 +1,7 @@
-"""The second of two texts: ready pairs, the counterpart of a text, and the controls.
+"""The second of two texts that a view compares: ready pairs of texts, and the controls.
 
-A view that has a second text declares an option ``other`` with it; "" is the counterpart of the first text.
+A view that has a second text declares an option ``other`` with it; "" is the text that a ready pair gives for the
+first text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a p
 
 
 def other_of(text: str) -> str:
-    """Return the counterpart of a text among the ready pairs, "" if there is none.
+    """Return the other text of the ready pair that contains this text, or "".
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -38,7 +39,7 @@ def other_of(text: str) -> str:
 
 
 def has_common_words(text: str, other: str) -> bool:
-    """Return whether two texts share, in order, at least half of the longer text's words.
+    """Return True if two texts share, in order, at least half of the longer text's words.
 
     >>> (
     ...     has_common_words("it was too tired", "it is too wide"),
@@ -52,10 +53,10 @@ def has_common_words(text: str, other: str) -> bool:
 
 
 def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
-    """Return the second text: ``other``, else the ready counterpart of the first text; "" if there is none.
+    """Return the second text: ``other``, else the text that a ready pair gives for the first, else "".
 
-    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored
-    in the options ``kind``.
+    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored in
+    the options ``kind``.
     """
     shown: str = st.session_state.get(OTHER, "")
     if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -72,7 +73,7 @@ def pick_second_text(
     about: str = ALIGNED,
     **fixed: str,
 ) -> str:
-    """Draw the controls of the second text and return the text, "" if there is none yet.
+    """Draw the controls of the second text and return it, "" if there is none yet.
 
     A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
     ready pair clears them. ``places`` are columns for the list of pairs and for the text, which is then a single

@@ -30,7 +30,7 @@ def _store(file: Path) -> Store:
 
 
 def visitor_secret() -> str:
-    """Return a secret that only this visitor's browser and this server know."""
+    """Return a secret that only this visitor's browser and this server know, to identify the visitor."""
     return visitor()
 
 
@@ -45,7 +45,7 @@ def attends_any() -> bool:
 
 
 async def sweep_rooms() -> None:
-    """Delete expired classes, now and every SWEEP seconds."""
+    """Delete expired classes now, and every SWEEP seconds from then on."""
     while True:
         if _file().exists():
             await asyncio.to_thread(lambda: store().sweep())

@@ -107,12 +107,12 @@ def _number(rows: Any, columns: Any) -> None:
 
 
 def _note(found: StageValues, rows: Array, columns: Array) -> str:
-    drawn = _("{rows} rows and {columns} columns are drawn.", rows=len(rows), columns=len(columns))
+    drawn = _("Shown: {rows} rows × {columns} columns.", rows=len(rows), columns=len(columns))
     if found.pieces:
-        drawn = _("Drawn: the {columns} that are largest for the marked token, by name.", columns=len(columns))
+        drawn = _("Shown: the {columns} largest of the marked token.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
-    size = _("{shape} numbers; a row a token.", shape=" × ".join(map(str, found.shape)))
+    size = _("{shape} numbers, one row per token.", shape=" × ".join(map(str, found.shape)))
     return join_sentences(size, drawn, _("Click one to open it."))
 
 
