@@ -360,7 +360,7 @@ class Products:
 
 
 def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products:
-    """Return the ``shown`` largest products in the dot product of two vectors (channel,), and the total.
+    """Return the ``shown`` largest terms of the dot product of two vectors (channel,), and its value.
 
     >>> products(np.array([1.0, 2.0, 0.5]), np.array([3.0, -4.0, 0.2]), shown=2)
     Products(channels=(1, 0), terms=((2.0, -4.0), (1.0, 3.0)), left=1, rest=0.1, total=-4.9)

@@ -15,7 +15,7 @@ from probing.corpus import AnnotatedCorpus
 from probing.fine_tuning_changes import lead_threshold, mean_lead
 from probing.results import held_out_best, name_heads, of_relation, rule
 from probing.score import HALVES, HitCounts, RelationCounts
-from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, bands, by_luck
+from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, count_by_chance, row_thresholds
 
 TIMES = 1000  # number of simulated sets
 LUCK_SENTENCES, LINKS = 60, 6  # as in the app's ready-made set
@@ -222,7 +222,10 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows with the false-positive rates of heads that guess, tested against guessing rules."""
+    """Yield rows for heads that guess between two candidates: how often a test claims that they beat a rule.
+
+    The rules are three that guess too.
+    """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
     best = [held_out_best(tally, PRONOUNS, LUCK_CLAIMS_RELATION) for tally in sets]
@@ -257,8 +260,8 @@ def random_change_row() -> ReportRow:
     for _ in range(TIMES):
         drawn = np.take_along_axis(pool, random.random(pool.shape).argsort(axis=-1)[..., : 1 + DRAWS], axis=-1)
         rows = drawn[..., 1:].reshape(len(pool), -1)
-        many = int((drawn[..., 0] > bands(rows)[:, None]).sum())
-        mean, low, high = by_luck(rows, pool.shape[1])
+        many = int((drawn[..., 0] > row_thresholds(rows)[:, None]).sum())
+        mean, low, high = count_by_chance(rows, pool.shape[1])
         outside.append(not low <= many <= high)
         counts.append(many)
     note = f"{TIMES:,} sets from {POOL} draws of each head; {np.mean(counts):.1f} heads on average, {mean:.1f} stated"

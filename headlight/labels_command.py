@@ -58,7 +58,7 @@ def explain_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str,
     revision: str | None,
 ) -> dict[str, Any]:
-    """Return the report on the links in a file as JSON values; raise CommandError or UserError."""
+    """Return the report on the links in a file as JSON values; may raise CommandError or UserError."""
     layer, number = read_head(head)
     if direction is not None and direction not in DIRECTIONS:
         raise CommandError(f'The direction is "out" or "in"; got "{direction}".')

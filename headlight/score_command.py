@@ -101,7 +101,7 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
 ) -> dict[str, Any]:
     """Decompose an attention score; return its terms and checks as JSON values.
 
-    ``query`` and ``key`` are words or token numbers, as typed. Raise CommandError or UserError.
+    ``query`` and ``key`` are words or token numbers, as typed. May raise CommandError or UserError.
     """
     layer, number = read_head(head)
     if part is not None and part not in trace.parts:

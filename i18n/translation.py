@@ -143,7 +143,7 @@ def set_language_source(finder: Callable[[], str]) -> None:
 
 @contextmanager
 def use_language(code: str) -> Iterator[None]:
-    """Use a language inside the block, in the current thread.
+    """Inside the block, use a language for the messages of the current thread.
 
     >>> with use_language("en"):
     ...     active_language()

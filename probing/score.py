@@ -35,7 +35,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """The links of a relation, the baseline rules that find each, and the heads that find each."""
+    """The links of a relation, with the baseline rules and the heads that find each link."""
 
     places: Integers  # (link, 2): index of the text in the file, index of the link in the text
     needed: Integers  # (link,): the cue of each link, see probing.statistics.cue

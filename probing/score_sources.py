@@ -46,7 +46,7 @@ class InspectingBackend(Protocol):
     """The part of a backend that answers requests for scores."""
 
     def inspect(self, request: InspectRequest[LabelledScoresAnswer]) -> LabelledScoresAnswer:
-        """Return the scores of a head on some texts."""
+        """Return the scores of a head on the links of some texts."""
         ...
 
 
@@ -82,10 +82,11 @@ class DirectionScore:
 
 @dataclass(frozen=True)
 class DirectionReport:
-    """Directions selected on ``selected`` links and reported on the ``links`` of the other sentences.
+    """The share of links that a head's contrastive directions find, if selected on other sentences.
 
-    ``head``, with its interval, is the percentage of these links that the whole score finds, ``rule`` that of the
-    best rule without a model, and ``chance`` that of a random candidate.
+    The directions are selected on ``selected`` links; ``links`` is the number of links in the other sentences.
+    ``head``, with its interval, is the percentage of these links that the whole score finds, ``rule`` that of the best
+    rule without a model, and ``chance`` that of a random candidate.
     """
 
     selected: int
@@ -184,7 +185,7 @@ def decompose_links(backend: InspectingBackend, run: SourceRun) -> SourceReport:
 def report(
     run: SourceRun, questions: Sequence[LabelledScoresRequest], answers: Sequence[LabelledScoresAnswer]
 ) -> SourceReport:
-    """Return the report of the answers to the questions of a run; raise UserError if no link could be read."""
+    """Combine the answers to the requests of a run into its report; raise UserError if no link could be read."""
     links = list(_read_links(run, questions, answers))
     if not links:
         reason = next((answer.reason for answer in answers if answer.reason), "")

@@ -61,7 +61,10 @@ class Rule:
 
 @dataclass(eq=False)
 class SourceRules:
-    """The rules of the torch calls of a pass, by call number; calls without a rule compute constants."""
+    """The rules by which torch calls pass contributions on, by call number.
+
+    Calls without a rule compute constants.
+    """
 
     model: Any
     graph: PassGraph

@@ -187,9 +187,9 @@ def is_inside(path: str, above: str) -> bool:
 
 
 def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
-    """Return every run of a layer; a layer is the largest list member with at most two attentions.
+    """Return every run of a layer in a recorded pass.
 
-    The list is a module list of the model. A layer has at most one self-attention and one cross-attention.
+    A layer is a member of a module list: the largest that contains at most one self-attention and one cross-attention.
     """
     found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:

@@ -75,7 +75,7 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class TextSizes(InspectRequest[TokenCounts]):
-    """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
+    """A request for the numbers of tokens of many texts, which needs the tokenizer but not the weights."""
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.count_tokens"
     HEAD: ClassVar[str] = TOKENIZER
