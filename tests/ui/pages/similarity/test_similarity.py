@@ -56,7 +56,7 @@ def test_the_file_has_the_numbers_of_the_sentence() -> None:
 @pytest.mark.parametrize("show", ["matrix", "lines", "words"])
 def test_the_view_opens_with_a_result(show: str) -> None:
     page = asked("similarity", model=EMBEDDED, show=show)
-    says(page, "The cosine is")
+    says(page, "cosine is")
     stands(page)
 
 
