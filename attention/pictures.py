@@ -60,7 +60,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """RGB pixels, (row, column, 3) uint8, upright and read-only.
+    """RGB pixels, shape (row, column, 3) uint8, upright and read-only.
 
     Two pictures are equal if their pixels are equal.
 
@@ -115,7 +115,7 @@ Place = tuple[int, int] | None  # row and column of a patch; None for CLS and re
 
 
 def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
-    """Return Euclidean distances between the patches of queries and keys, (query, key), in patches.
+    """Return Euclidean distances between the patches of queries and keys, shape (query, key), in patches.
 
     The distance is NaN if either token has no patch, such as CLS or a register.
 
@@ -128,7 +128,7 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArr
 
 
 def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
-    """Return the mean distance from each query's patch to the patches that it attends to, (..., query).
+    """Return the mean distance from each query's patch to the patches that it attends to, shape (..., query).
 
     Distances are in patches. ``weights`` is (..., query, key), and ``away`` the result of ``between_patches``. Weights
     to tokens without a patch are ignored. The value is NaN if the query has no patch or gives no weight to patches.

@@ -124,7 +124,7 @@ def facts(folder: Path) -> ChangeFacts:
 
 
 def bits(folder: Path, who: str, rows: str) -> FloatArray:
-    """Load the divergence of every head from its pretrained state, in bits, (sentence, layer, head).
+    """Load the divergence of every head from its pretrained state, in bits, shape (sentence, layer, head).
 
     ``who`` is the fine-tuned model or a control, and ``rows`` selects the rows that are averaged. The value is NaN if
     a sentence has no such rows.
@@ -187,7 +187,7 @@ def lead_threshold(twins: Sequence[FloatArray]) -> float:
 
 
 def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
-    """Return how much further each head drifts in the model than in its controls, on average, (layer, head).
+    """Return how much further each head drifts in the model than in its controls, on average, shape (layer, head).
 
     The value is a difference of Jensen–Shannon distances.
 

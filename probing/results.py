@@ -145,7 +145,7 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 
 @lru_cache(maxsize=256)
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
-    """Return uncorrected two-sided p-values of all heads against a baseline rule, (direction, layer, head).
+    """Return uncorrected two-sided p-values of all heads against a baseline rule, shape (direction, layer, head).
 
     The test is paired by link and permutes signs by sentence. Against a guess between two candidates, a hit counts as
     half a link more and a miss as half a link less.

@@ -35,7 +35,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """The links of a relation, the baseline rules that find each, and the heads that find each."""
+    """The links of a relation, with the baseline rules and the heads that find each link."""
 
     places: Integers  # (link, 2): index of the text in the file, index of the link in the text
     needed: Integers  # (link,): the cue of each link, see probing.statistics.cue
@@ -44,7 +44,7 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Build the counts from flags of hits, (link, direction, layer, head)."""
+        """Build the counts from flags of hits, shape (link, direction, layer, head)."""
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 

@@ -49,43 +49,43 @@ def draws(width: int) -> int:
     return max(DRAWS, ceil(ROW_DRAWS / width))
 
 
-def bands(drawn: FloatArray) -> FloatArray:
-    """Return the threshold of each row, (row,), from the effects of random patches."""
-    return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
+def row_thresholds(drawn: FloatArray) -> FloatArray:
+    """Return the threshold of each row, shape (row,), from the effects of random patches."""
+    return np.array([upper_threshold(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
-def by_luck(drawn: FloatArray, width: int) -> tuple[float, int, int]:
+def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
     """Return how many sites exceed their threshold by chance: (mean, lower, upper end of a 95 % range).
 
     ``drawn`` are the effects of random patches, and ``width`` is the number of sites per row.
     """
-    return count_beyond_bars([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
+    return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
 
 def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
     return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 
-def bar(draws: Numbers, share: float) -> float:
+def upper_threshold(draws: Numbers, share: float) -> float:
     """Return a threshold that a new draw exceeds with probability at most 1 - ``share``.
 
     It is the ⌈share · (n + 1)⌉th smallest of n draws; NaN for too few draws. The only assumption is that all draws
     have the same distribution.
 
-    >>> bar(np.arange(39.0), 0.95), bar(np.arange(18.0), 0.95)
+    >>> upper_threshold(np.arange(39.0), 0.95), upper_threshold(np.arange(18.0), 0.95)
     (37.0, nan)
     """
     rank = _rank(len(draws), share)
     return float(np.sort(draws)[rank - 1]) if rank <= len(draws) else np.nan
 
 
-def count_beyond_bars(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
+def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
     """Return how many new draws exceed their threshold by chance: (mean, lower, upper end of 95 % range).
 
     ``rows`` are pairs (new draws, draws that determine the threshold); rows with too few draws have no threshold. The
     number per row is beta-binomial, because the threshold is random itself.
 
-    >>> [round(number, 2) for number in count_beyond_bars([(12, 48)] * 6, 0.95)]
+    >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
     """
     chances = np.ones(1)
@@ -254,7 +254,7 @@ ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 
 
 def cue(item: AnnotatedText, link: Link) -> int:
-    """Return which baseline rules find a link, as a number (its cue).
+    """Return the cue of a link: a number that encodes which baseline rules find it.
 
     Without candidates, the cue is the target's distance in units; with candidates, it is the sum of the rules that
     find the target. Distances to candidates are between first characters. A target that ties with another candidate is

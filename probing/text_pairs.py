@@ -61,7 +61,10 @@ class ControlledChange:
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
-        """Return "more" or "not clearly more" for a head; "" without control pairs."""
+        """Return "more" if a head changes more in pairs than in control pairs, else "not clearly more".
+
+        Return "" without control pairs.
+        """
         if not self.has_test:
             return ""
         return (

@@ -322,5 +322,5 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 
 
 def _columns(sinks: Tensor, scores: Tensor) -> Tensor:
-    """Return the sinks, (head,) or (batch, head), as a column of the scores, (batch, head, query, 1)."""
+    """Return the sinks, shape (head,) or (batch, head), as a column of the scores, (batch, head, query, 1)."""
     return sinks.float().reshape(-1, scores.shape[1], 1, 1).expand(*scores.shape[:3], 1)

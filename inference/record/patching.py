@@ -141,7 +141,7 @@ def current_patching() -> PatchingPass | None:
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Apply the patches to the single pass that runs inside the block."""
+    """Inside the block, apply the patches to the single pass that runs there."""
     token = _lending.set(lend)
     try:
         yield

@@ -235,7 +235,7 @@ class _Crop:
         return tensor[self.sample][:, tokens]
 
     def _sinks(self, call: AttentionCall) -> FloatArray | None:
-        """Return a copy of this sample's sinks, (head,), or None; sinks are weights of the model.
+        """Return a copy of this sample's sinks, shape (head,), or None; sinks are weights of the model.
 
         An edit may have changed the sinks of a single sample.
         """

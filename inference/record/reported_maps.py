@@ -190,7 +190,7 @@ def _reported_maps(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
 def _sample_maps(  # noqa: PLR0913  # all that determines a map
     model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
 ) -> Iterator[Tensor]:
-    """Yield a sample's map of each layer, (head, query, key) if the model reports whole maps."""
+    """Yield a sample's map of each layer, shape (head, query, key) if the model reports whole maps."""
     if part != "encoder" or model.config.model_type not in BANDED:
         yield from (layer[sample] if isinstance(layer, Tensor) else layer for layer in layers)
         return

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention.edits import PatchResidual
-from attention.stages.terms import flat, place_of
+from attention.stages.terms import array_index, flat
 from i18n import gettext_lazy
 from inference.anatomy.numpy_pass import numpy_of
 from inference.anatomy.program import Array, FunctionCall
@@ -176,5 +176,5 @@ def _changed_index(question: ChangeRequest, shape: tuple[int, ...]) -> tuple[Any
             )
         )
     if question.column is not None:
-        return place_of(shape, question.row, question.column)
+        return array_index(shape, question.row, question.column)
     return (...,) if len(shape) == 1 else (..., question.row, slice(None))

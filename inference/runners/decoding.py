@@ -165,7 +165,7 @@ def _refuse_odd_rule(question: NextStep) -> None:
 
 
 def _single_row(rows: Tensor | None) -> FloatArray | None:
-    """Return the attention of the only row, (layer, head, key), or None."""
+    """Return the attention of the only row, shape (layer, head, key), or None."""
     return None if rows is None else numpy(rows[0].clone())
 
 

@@ -125,7 +125,7 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
 
 
 def _head_scores(loaded: LoadedModel, ids: Ids, scores: Sequence[Score]) -> list[FloatArray]:
-    """Return each score's mean over the texts, (layer, head) float32, from a single pass.
+    """Return each score's mean over the texts, shape (layer, head) float32, from a single pass.
 
     Layers without attention are NaN.
     """
@@ -228,7 +228,7 @@ def readable_samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tup
 
 
 def _find_hits(loaded: LoadedModel, layout: Layout, batch: Sequence[Sample]) -> BoolArray:
-    """Return the hits of a forward pass, (link, direction, layer, head)."""
+    """Return the hits of a forward pass, shape (link, direction, layer, head)."""
     layers: list[list[BoolArray]] = []
 
     def take(layer: int, _first: int, maps: FloatArray) -> None:

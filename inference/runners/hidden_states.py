@@ -44,7 +44,7 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
 
 
 def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[FloatArray]:
-    """Return the hidden states of each encoding, (level, token, channel) float32, from a padded batch.
+    """Return the hidden states of each encoding, shape (level, token, channel) float32, from a padded batch.
 
     Raise UserError if the pass fails.
     """

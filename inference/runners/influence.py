@@ -33,7 +33,7 @@ class _Reached(Exception):
 
 
 def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
-    """Return the value-zeroing distances of a layer, (query, key).
+    """Return the value-zeroing distances of a layer, shape (query, key).
 
     An entry is 1 - cosine of a token's vector after the layer with and without the value of the key. Raise UserError
     if the model's attention cannot be changed, or if it lacks the layer.
@@ -52,7 +52,7 @@ def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
 def _layer_output(
     model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: list[tuple[ZeroValue, ...]]
 ) -> Tensor:
-    """Return the output of the layer under each set, (set, token, channel)."""
+    """Return the output of the layer under each set, shape (set, token, channel)."""
     layers = getattr(model, edit_hooks.GROWS, None)
     # Samples differ in this layer only, so they join before it; a model that cannot grow begins with all of them.
     joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
@@ -126,7 +126,7 @@ def _graph(mixed: FloatArray) -> csr_array:
 
 
 def word_vectors(model: Any, one: dict[str, Tensor]) -> Tensor:
-    """Return the word embeddings of the text, (1, token, channel), before positions are added."""
+    """Return the word embeddings of the text, shape (1, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
     return vectors.clone()

@@ -129,7 +129,7 @@ def reads(model: Any, one: dict[str, Tensor]) -> Run:
 
 
 def logits_there(output: Any, at: int | None) -> Tensor:
-    """Return the logits of the text, or of the token ``at``, (sample, label) float32."""
+    """Return the logits of the text, or of the token ``at``, shape (sample, label) float32."""
     logits: Tensor = output.logits
     return (logits if at is None else logits[:, at]).float()
 

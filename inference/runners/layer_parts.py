@@ -102,7 +102,7 @@ def _first(values: Sequence[Any]) -> Any:
 
 
 def _array(tensor: Any) -> FloatArray | None:
-    """Return a copy of the only text's values, (token, …), or None for other tensors.
+    """Return a copy of the only text's values, shape (token, …), or None for other tensors.
 
     Models change tensors in place, and some drop the batch axis.
     """

@@ -97,7 +97,7 @@ def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Gue
 
 
 def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
-    """Return the log-probabilities that the task head gives a token's hidden states, (level, vocabulary).
+    """Return the log-probabilities that the task head gives a token's hidden states, shape (level, vocabulary).
 
     Level 0 is the embedding. The second value is True if a final norm was applied. Raise ValueError if the last state
     does not give the model's own output.

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention.tokens import TokenRow, of_words
+from attention.tokens import TokenRow, sum_over_words
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
@@ -87,12 +87,12 @@ def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
 
 
 def at_blanks(loaded: LoadedModel, reading: Encoding, positions: Sequence[int]) -> Tensor:
-    """Return the log-probabilities at some positions of a text, (position, vocabulary)."""
+    """Return the log-probabilities at some positions of a text, shape (position, vocabulary)."""
     return logs(loaded, [reading])[0, list(positions)]
 
 
 def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Return the log-probabilities of several texts from one pass, (text, position, vocabulary) float32.
+    """Return the log-probabilities of several texts from one pass, shape (text, position, vocabulary) float32.
 
     Texts are padded on the right.
     """
@@ -283,7 +283,7 @@ def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
 
 
 def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
-    """Return the predicted token of a blank and the blank's position; raise UserError if it does not exist."""
+    """Return the prediction to explain and the position of its blank; raise UserError if there is none."""
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
@@ -314,7 +314,7 @@ def word_runs(loaded: LoadedModel, blanked: Blanked) -> list[tuple[int, int]]:
     row = blanked.reading.row
     there = set(text_positions(row, mask_of(loaded)[1]))
     words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]
-    found, _ = of_words(np.zeros(len(row), np.float32), words)
+    found, _ = sum_over_words(np.zeros(len(row), np.float32), words)
     return [run for run in found if words[run[0]] is not None]
 
 
@@ -376,7 +376,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
 
 
 def judgements(output: Any) -> Tensor:
-    """Return the two logits of the next-sentence head, yes and no, (text, 2) float32.
+    """Return the two logits of the next-sentence head, yes and no, shape (text, 2) float32.
 
     The output's name differs between model classes.
     """

@@ -147,7 +147,7 @@ def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, 
 
 
 def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Return the unit vector of each text, (text, channel), with gradients if they are enabled."""
+    """Return the unit vector of each text, shape (text, channel), with gradients if they are enabled."""
     model = loaded.model
     failed = gettext_lazy(
         "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name

@@ -107,7 +107,7 @@ def refuse_long(reading: Encoding) -> None:
 
 
 def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words: Sequence[Run]) -> Any:
-    """Return 1 - cosine of the focus's vector with and without each word, (word,)."""
+    """Return 1 - cosine of the focus's vector with and without each word, shape (word,)."""
     model = loaded.model
     layers = attention_layers(model, next(iter(getattr(model, HEADS, None) or [""])))
     sets: list[Sequence[Edit]] = [()]
@@ -138,7 +138,7 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Return the Frobenius norm of the Jacobian of a word's vector in each embedding, estimated, (token,).
+    """Return the Frobenius norm of the Jacobian of a word's vector in each embedding, estimated, shape (token,).
 
     The estimate is the root of the mean square over random directions, times the number of channels.
     """
@@ -157,7 +157,7 @@ def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -
 
 
 def _directions(width: int, many: int) -> Tensor:
-    """Return orthonormal directions, (direction, channel), the same in every run."""
+    """Return orthonormal directions, shape (direction, channel), the same in every run."""
     generator = torch.Generator().manual_seed(SEED)
     basis, _ = torch.linalg.qr(torch.randn(width, many, generator=generator))
     rows: Tensor = basis.T.contiguous()
@@ -177,7 +177,7 @@ def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> WordScores:
 
 
 def _vector(output: Any, focus: Run) -> Tensor:
-    """Return the focus's mean vector in the last layer, (sample, channel)."""
+    """Return the focus's mean vector in the last layer, shape (sample, channel)."""
     vectors: Tensor = output.last_hidden_state[:, slice(*focus)].float().mean(dim=1)
     return vectors
 
@@ -258,7 +258,7 @@ def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientRes
 
 
 def _vectors(model: Any, ids: Tensor) -> Tensor:
-    """Return the word embeddings of a text, (text, token, channel), before positions are added."""
+    """Return the word embeddings of a text, shape (text, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(ids)
     return vectors.clone()
@@ -289,7 +289,7 @@ def _attribute(  # noqa: PLR0913  # all that the integral depends on
 
 
 def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
-    """Return the token's log-probability in the blank, (text,), for embeddings (text, token, channel)."""
+    """Return the token's log-probability in the blank, shape (text,), for embeddings (text, token, channel)."""
 
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}

@@ -44,7 +44,7 @@ class FocusRequest(InspectRequest[WordScores]):
 
 @dataclass(frozen=True)
 class FlowToWord(FocusRequest):
-    """A request for the attention flow (arXiv:2005.00928) from a word to every token, (token,), 0 to 1.
+    """A request for the attention flow (arXiv:2005.00928) from a word to every token, shape (token,), 0 to 1.
 
     The flow is the mean over the tokens of the word.
     """
@@ -52,7 +52,7 @@ class FlowToWord(FocusRequest):
 
 @dataclass(frozen=True)
 class ZeroedValues(FocusRequest):
-    """A request for value zeroing (arXiv:2301.12971) in a layer, (query, key), from 0 to 2.
+    """A request for value zeroing (arXiv:2301.12971) in a layer, shape (query, key), from 0 to 2.
 
     Each entry is 1 - cosine of the token's vector after the layer with and without the key's value. ``focus`` is
     ignored.
@@ -63,7 +63,7 @@ class ZeroedValues(FocusRequest):
 
 @dataclass(frozen=True)
 class WordGradients(FocusRequest):
-    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, (token,).
+    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, shape (token,).
 
     The norms are estimated from ``directions`` random orthogonal directions of a fixed seed, and are exact if
     there are as many directions as channels. The square of the estimate is unbiased.
@@ -74,7 +74,7 @@ class WordGradients(FocusRequest):
 
 @dataclass(frozen=True)
 class WordPath(FocusRequest):
-    """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, (token,), signed.
+    """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, shape (token,), signed.
 
     The similarity is that of the word's vector to its final value, while all word embeddings grow from zero to
     their values in ``steps`` steps.
@@ -85,7 +85,7 @@ class WordPath(FocusRequest):
 
 @dataclass(frozen=True)
 class WithoutWords(FocusRequest):
-    """A request for the causal effect of each of ``words``, (word,), from 0 to 2.
+    """A request for the causal effect of each of ``words``, shape (word,), from 0 to 2.
 
     No token attends to the word in any layer. The effect is 1 - cosine of the focus's vector with and without the
     word.

@@ -67,7 +67,7 @@ class Pooled(InspectRequest[TextVectors]):
 
 @dataclass(frozen=True, eq=False)
 class TokenCounts:
-    """The number of tokens of each text, special tokens included, and the number of unknown tokens, (text,)."""
+    """The number of tokens of each text, special tokens included, and the number of unknown tokens, shape (text,)."""
 
     tokens: NDArray[np.int32]
     unknown: NDArray[np.int32]
@@ -75,7 +75,7 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class TextSizes(InspectRequest[TokenCounts]):
-    """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
+    """A request for the numbers of tokens of many texts, which needs the tokenizer but not the weights."""
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.count_tokens"
     HEAD: ClassVar[str] = TOKENIZER

@@ -41,7 +41,7 @@ class LabelAnswer:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every label at every place, (place, label) float32; None for numbers.
+        """Return the probability of every label at every place, shape (place, label) float32; None for numbers.
 
         >>> row = TokenRow(("hi",), (7,), (0,), (0,), ((0, 2),))
         >>> one = LabelAnswer(row, ("no", "yes"), CHOICE, (), np.array([[0.0, 1.0986]], np.float32))
@@ -58,7 +58,7 @@ class LabelAnswer:
 
 
 def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
-    """Return the log-probabilities of labels, (…, label) float32, or None for numbers."""
+    """Return the log-probabilities of labels, shape (…, label) float32, or None for numbers."""
     if sort == NUMBER:
         return None
     exact = logits.astype(np.float64)
@@ -108,7 +108,7 @@ class LabelRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[WordScores]):
-    """A request for the norms of the gradient of a label's logit in each word embedding, (token,).
+    """A request for the norms of the gradient of a label's logit in each word embedding, shape (token,).
 
     ``label`` counts from 0 as the model's outputs do; -1 is the most probable label.
     """
@@ -120,7 +120,7 @@ class LabelGradients(LabelRequest[WordScores]):
 
 @dataclass(frozen=True)
 class LabelPath(LabelRequest[WordScores]):
-    """A request for integrated gradients (arXiv:1703.01365) of a label's logit, (token,), signed.
+    """A request for integrated gradients (arXiv:1703.01365) of a label's logit, shape (token,), signed.
 
     The path takes all word embeddings from zero to their values in ``steps`` steps. The attributions add up to the
     rise of the logit plus ``missed``.

@@ -33,7 +33,7 @@ class PictureOutput:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every name under each set, (set, name) float32.
+        """Return the probability of every name under each set, shape (set, name) float32.
 
         Return None for vectors and numbers.
         """

@@ -1,4 +1,4 @@
-"""The value class of a tokenised text, and checks of input texts."""
+"""The class Encoding, a text as a model's tokens, and checks of input texts."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def memory_of(*held: Any) -> int:
 
 @dataclass(eq=False)
 class NewestRow(Tape):
-    """A tape that keeps only the attention weights of the newest token, (row, head, key), by stack."""
+    """A tape that keeps only the attention weights of the newest token, shape (row, head, key), by stack."""
 
     rows: dict[str, list[Tensor]] = field(default_factory=dict)
 
@@ -166,7 +166,7 @@ class NewestRow(Tape):
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """Return the newest token's attention from the maps that a model reports, (row, head, key), by stack."""
+    """Return the newest token's attention from the maps that a model reports, shape (row, head, key), by stack."""
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]
@@ -176,7 +176,7 @@ def reported_rows(output: Any) -> dict[str, list[Tensor]]:
 
 
 def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
-    """Stack the attention of all layers, (row, head, key) each, to (row, layer, head, key).
+    """Stack the attention of all layers, shape (row, head, key) each, to (row, layer, head, key).
 
     Keys that a sliding window has dropped get the weight 0. Return None if the layers differ in their heads, or if the
     model attends to more than ``width`` tokens.

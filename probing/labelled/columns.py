@@ -133,7 +133,7 @@ def first_row(text: str) -> tuple[str, ...]:
 
 
 def class_list(text: str) -> list[str]:
-    """Parse a list of class names, one per line, numbered from 0; raise UserError.
+    """Parse a list of class names, one per line, numbered from 0; may raise UserError.
 
     >>> class_list("finance\\nsports\\n")
     ['finance', 'sports']

@@ -182,7 +182,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def confusion(told: TestPredictions) -> Counts:
-    """Return the confusion matrix of test predictions, counting texts or words, (true label, predicted label)."""
+    """Return the confusion matrix of test predictions, counting texts or words, shape (true label, predicted label)."""
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
     if pairs:

@@ -56,7 +56,7 @@ class File:
             ) from error
 
     def text(self) -> tuple[str, int]:
-        """Return the text with line ends "\\n", and the number of removed control characters; raise UserError.
+        """Return the text with line ends "\\n", and the number of removed control characters; may raise UserError.
 
         >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
         ('one\\ntwo', 1)
@@ -64,10 +64,10 @@ class File:
         return self.read()[:2]
 
     def read(self, *, words: bool = False) -> tuple[str, int, str]:
-        """Return the text, the number of removed control characters and the guessed encoding; raise UserError.
+        """Return the text, the number of removed control characters, and the guessed encoding.
 
-        The encoding is "" if none was guessed. With ``words``, control characters that are a whole word are kept,
-        so that the number of columns stays the same.
+        The encoding is "" if none was guessed. May raise UserError. With ``words``, control characters that are a
+        whole word are kept, so that the number of columns stays the same.
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))

@@ -65,7 +65,7 @@ class TagPrediction:
 
     @property
     def sure(self) -> float:
-        """Return the confidence by which rows are sorted: of the surest error, or else the least of all words."""
+        """Return the sort key of the row: the confidence of its surest error, else its lowest confidence."""
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)

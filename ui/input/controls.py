@@ -80,7 +80,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
-    """Return a phrase with a head's rank among all heads by ``values``, (layer, head), largest first.
+    """Return a phrase with a head's rank among all heads by ``values``, shape (layer, head), largest first.
 
     Missing heads are NaN.
 

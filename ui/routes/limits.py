@@ -20,7 +20,7 @@ from ui.state.language import ADDRESS
 
 
 def use_request_language(request: Request) -> AbstractContextManager[None]:
-    """Translate messages in the block to the language of the request's address, else to English."""
+    """Inside the block, translate messages to the language of the request's address, else to English."""
     return use_language(request.query_params.get(ADDRESS, ENGLISH))
 
 
@@ -131,7 +131,10 @@ class ConcurrencyLimit:
         return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def hold_place(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the blocks of a file while it counts as running; yield nothing if no place is free."""
+        """Yield the blocks of a file, which counts as running until the last block.
+
+        If no place is free, nothing is yielded.
+        """
         if not self.places.acquire(blocking=False):
             return
         try:

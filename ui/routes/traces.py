@@ -93,7 +93,7 @@ def trace_file(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """Return a download of the bytes that ``make`` returns; the endpoint must be under the limit FILES."""
+    """Return a download of the bytes that ``make`` returns; the endpoint itself must be limited by FILES."""
     return file_response(f"headlight-{name}", media_type, make(*arguments))
 
 

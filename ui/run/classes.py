@@ -21,7 +21,7 @@ def store() -> Store:
 
 
 def _file() -> Path:
-    return sources.place_of(get_backend().settings).parent / "classes" / FILE
+    return sources.fine_tuned_root(get_backend().settings).parent / "classes" / FILE
 
 
 @cache

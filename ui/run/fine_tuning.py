@@ -34,7 +34,7 @@ def queue() -> TrainingQueue:
 
 @cache
 def _queue(settings: Settings) -> TrainingQueue:
-    return TrainingQueue(sources.place_of(settings), settings.taught_bytes, settings)
+    return TrainingQueue(sources.fine_tuned_root(settings), settings.taught_bytes, settings)
 
 
 def visitor() -> str:

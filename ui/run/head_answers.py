@@ -38,7 +38,7 @@ class HeadAnswers:
 
     @property
     def preference(self) -> FloatArray:
-        """Return the strength of the link with the first candidate minus that with the second, (layer, head).
+        """Return the strength of the link with the first candidate minus that with the second, shape (layer, head).
 
         Layers without attention are NaN.
         """

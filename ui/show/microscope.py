@@ -47,11 +47,11 @@ FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
 
 def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
-    """Return the address and the secret of a new selection token, or None if each click needs a run.
+    """Return the address and the secret of a new selection token, or None if clicks need a script run.
 
-    A click needs a run if the page shows notes, which a click removes, or if the text does not fit into an address.
-    ``offered`` is the head of the page's button that resets the selection; the button's visibility depends on the
-    selection.
+    A selection token stores clicks without running the page's script (ui/state/selection_token.py). A run is needed if
+    the page shows notes, which a click removes, or if the text does not fit into an address. ``offered`` is the head
+    of the page's button that resets the selection; the button's visibility depends on the selection.
     """
     if notes() or not fits(get_view_state()):
         return None

@@ -62,7 +62,7 @@ def set_params(kind: type[Options], **changes: Any) -> None:
 
 
 def drop_place(_raw: str) -> str:
-    """Return "" for any value, so that an option that refers to tokens is not kept for another text."""
+    """Return "" for any value: an option that refers to tokens is dropped if the text changes."""
     return ""
 
 

@@ -148,9 +148,9 @@ def typing_origin() -> ViewState | None:
 
 
 def is_followed() -> bool:
-    """Return True if this run began with an address that the app did not write itself.
+    """Return True if this run began with an address from a link or the browser's history.
 
-    Examples are a link and a step in the browser's history.
+    The app did not write that address itself.
     """
     return bool(st.session_state.get(FOLLOWED))
 

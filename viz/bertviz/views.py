@@ -198,7 +198,7 @@ def sides(view: View) -> dict[str, Any]:
 
 
 def weights(view: View) -> list[dict[str, Any]]:
-    """Return the weights of each layer, (head, query, key), encoded for bridge.js."""
+    """Return the weights of each layer, shape (head, query, key), encoded for bridge.js."""
     layers = range(view.layers)
     return [pack(np.stack([view.weights(layer, head) for head in range(view.heads)]), 1.0) for layer in layers]
 

@@ -350,7 +350,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the changes by random edit sets, (set,), and that by the chosen set as a line."""
+    """Draw a histogram of the changes by random edit sets, shape (set,), and that by the chosen set as a line."""
     figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("random sets"),
@@ -368,7 +368,7 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """Draw the curve of a number, (step,), while heads are ablated cumulatively, a head at each step.
+    """Draw the curve of a number, shape (step,), while heads are ablated cumulatively, a head at each step.
 
     ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each step.
     ``random`` (order, step) contains random orders: their mean is a line, their range a band.

@@ -147,7 +147,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
 
 
 def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
-    """Draw ``symbol`` on the heads ``places``, (layer, head), of a head map; they do not catch clicks."""
+    """Draw ``symbol`` on the heads ``places``, pairs (layer, head), of a head map; they do not catch clicks."""
     if not places:
         return
     figure.add_scatter(
@@ -273,7 +273,7 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
 
 
 def _free(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return a Boolean for each head, (head,): True if its label has room.
+    """Return a Boolean for each head, shape (head,): True if its label has room.
 
     >>> _free(np.array([[0.0, 0.0], [0.01, 0.0], [1.0, 0.0]])).tolist()
     [False, False, True]

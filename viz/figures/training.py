@@ -83,7 +83,7 @@ DRIFT_LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 @dataclass(frozen=True, eq=False)
 class DriftLine:
-    """The mean divergence of each layer's heads in a training run, with its interval, (layer,) each.
+    """The mean divergence of each layer's heads in a training run, with its interval, shape (layer,) each.
 
     NaN marks a layer without a value.
     """
@@ -266,7 +266,7 @@ MANY = 16  # points beyond which a line has no markers
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The values of a model at the places ``x``, for each random seed, (seed, place)."""
+    """The values of a model at the places ``x``, for each random seed, shape (seed, place)."""
 
     name: str
     x: Sequence[float]

@@ -38,7 +38,7 @@ def norm_name(norm: Norm) -> str:
 def layer_input(
     stream: FloatArray, normed: FloatArray | None, norm: Norm | None, names: Sequence[str]
 ) -> list[MatrixSpec]:
-    """Return the matrices of a layer's input, (token, channel), before and after its norm."""
+    """Return the matrices of a layer's input, shape (token, channel), before and after its norm."""
     sheets = [_clipped_matrix("x", stream, tuple(names))]
     if normed is not None and norm is not None:
         sheets.append(
@@ -48,12 +48,12 @@ def layer_input(
 
 
 def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
-    """Return the matrix of the encoder's output, (key, channel), the input of cross-attention."""
+    """Return the matrix of the encoder's output, shape (key, channel), the input of cross-attention."""
     return _clipped_matrix(_("m, the encoder's output"), memory, tuple(names))
 
 
 def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
-    """Return a matrix of a query or key after each step of its computation, (step, channel)."""
+    """Return a matrix of a query or key after each step of its computation, shape (step, channel)."""
     titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
     found = [(title, getattr(made, field)) for field, title in titles.items()]
     rows = [(translate(title), stage[head, token]) for title, stage in found if stage is not None]
@@ -67,7 +67,7 @@ def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head:
 
 
 def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: int | None) -> MatrixSpec:
-    """Return the matrix of the vectors of the keys, (key, channel)."""
+    """Return the matrix of the vectors of the keys, shape (key, channel)."""
     note = _("A row a token, {channels} channels.", channels=vectors.shape[1])
     return MatrixSpec(name, vectors, tuple(names), note=note, marked_rows=() if marked is None else (marked,))
 
@@ -98,7 +98,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """Return a head's weight matrix to draw, (channel of the head, channel of the stream)."""
+    """Return a head's weight matrix to draw, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
@@ -118,7 +118,7 @@ def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | No
 def weighted_values(
     weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return matrices of the values times their weights, (key, channel), and of their sum.
+    """Return matrices of the values times their weights, shape (key, channel), and of their sum.
 
     Keys that are not in ``shown`` are summed in the last row.
     """
@@ -169,7 +169,7 @@ def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -
 
 
 def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
-    """Return matrices of the recomputed result, the model's own result, and their difference, (channel,)."""
+    """Return matrices of the recomputed result, the model's own result, and their difference, shape (channel,)."""
     both = np.stack([ours, theirs])
     return [
         _clipped_matrix(_("Result"), both, (_("computed here"), _("the model's own"))),
@@ -178,7 +178,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """Return a matrix of the channel-wise products whose sum is a dot product, (channel,)."""
+    """Return a matrix of the channel-wise products whose sum is a dot product, shape (channel,)."""
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )

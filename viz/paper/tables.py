@@ -75,7 +75,7 @@ def _parquet(columns: Columns, about: Mapping[str, Any]) -> bytes:
 
 
 def weights_notebook(view: View, layer: int, head: int, request: Mapping[str, Any]) -> bytes:
-    """Return a Jupyter notebook (nbformat 4.5) whose last variable ``weights`` is a head's map, (query, key).
+    """Return a Jupyter notebook (nbformat 4.5) whose last variable ``weights`` is a head's map, shape (query, key).
 
     ``request`` are the fields of the TraceRequest that gives the view's trace; ``layer`` and ``head`` count from 0.
     The notebook fails if its largest weight differs by more than 0.001. Raise TooLong beyond MOST_CELLS weights.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from attention.stages.terms import spot_of
+from attention.stages.terms import row_and_column
 from i18n import _
 from inference import UserError
 from inference.tasks.whole_pass import Opened, Origin, Stage
@@ -87,5 +87,5 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
 
 def _open_origin(asked: PassInspector, origin: Origin) -> None:
     at = next(index for index, one in enumerate(asked.result.stages) if one.number == origin.stage)
-    row, column = spot_of(asked.result.stages[at].shape, origin.place)
+    row, column = row_and_column(asked.result.stages[at].shape, origin.place)
     set_params(WholePassOptions, stage=at, row=row, column=column, zoom="stage")

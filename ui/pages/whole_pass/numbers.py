@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention.stages.terms import Array, flat, place_of
+from attention.stages.terms import Array, array_index, flat
 from i18n import _
 from inference.tasks.whole_pass import Stage
 from ui.pages.whole_pass.ending import end_row
@@ -57,7 +57,7 @@ def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Stage
     if named:
         largest = int(values[row].argmax())
     column = min(max(0, largest if options.column is None else options.column), values.shape[1] - 1)
-    return StageValues(array.shape, values, row, column, place_of(array.shape, row, column), named)
+    return StageValues(array.shape, values, row, column, array_index(array.shape, row, column), named)
 
 
 def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:

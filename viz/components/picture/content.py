@@ -81,12 +81,12 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
 
 
 def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "head") -> FloatArray:
-    """Return a head's map, (query, key) float32; with ``by="norms"``, weights times value norms."""
+    """Return a head's map, shape (query, key) float32; with ``by="norms"``, weights times value norms."""
     return every_row(records[layer].quick(), head, by)
 
 
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
-    """Return rows of a head's map, (row, key) float32; with ``by="norms"``, of weights times value norms.
+    """Return rows of a head's map, shape (row, key) float32; with ``by="norms"``, of weights times value norms.
 
     Each weight is then multiplied by the norm of its value vector, and each row is scaled to sum to one: the share of
     the head's output from each key (after arXiv:2004.10102, which also includes the output matrix). Records without
@@ -116,7 +116,7 @@ def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str
 
 
 def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
-    """Return the attention rollout from the first layer to the last layer, (query, key) float32.
+    """Return the attention rollout from the first layer to the last layer, shape (query, key) float32.
 
     Each layer is half the mean of its heads and half the identity, for the residual stream (arXiv:2005.00928).
     """
