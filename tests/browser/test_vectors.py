@@ -182,6 +182,4 @@ def test_umap_can_be_stopped_and_begun_anew(page: Page, app_url: str) -> None:
     note(page, "UMAP was stopped")
     page.get_by_role("button", name="Try again").click()
     note(page, "UMAP is running|UMAP of ")
-    expect(page.locator(".headlight-note").filter(has_text="UMAP of 36 sentences")).to_be_visible(
-        timeout=4 * PATIENCE
-    )
+    expect(page.locator(".headlight-note").filter(has_text="UMAP of 36 sentences")).to_be_visible(timeout=4 * PATIENCE)

@@ -249,7 +249,7 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    download_button(_("Save as CSV"), page, "headlight-nearest.csv", _("Full precision"), provenance=model_provenance())
+    download_button(_("Save as CSV"), page, "headlight-nearest.csv", _("All digits"), provenance=model_provenance())
 
 
 def _files(run: VectorRun) -> None:
