@@ -185,7 +185,7 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
         show_notice(
-            _("This text has only special tokens, which are hidden. Show them in View options."),
+            _("The text has only special tokens. Show them in View options."),
             role="status",
         )
         return None
