@@ -205,7 +205,7 @@ class Divergence:
         return Divergence(self.sums + other.sums, self.tokens + other.tokens)
 
     def distances(self) -> Numbers:
-        """Return Jensen–Shannon distances, (head, head), from 0 (equal attention) to 1 (no common key)."""
+        """Return Jensen–Shannon distances, shape (head, head), from 0 (equal attention) to 1 (no common key)."""
         result: Numbers = np.sqrt(np.maximum(self.sums / max(1, self.tokens), 0))
         return result
 

@@ -43,7 +43,7 @@ def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer
 
 
 def stated_pooling(folder: Path) -> str:
-    """Return the pooling of a sentence-transformers folder, "mean" for other folders.
+    """Return the pooling that a sentence-transformers folder configures, or "mean" for other folders.
 
     Raise UserError if the folder has modules that change the vector after pooling, or combines several poolings.
     """

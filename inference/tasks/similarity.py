@@ -12,7 +12,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class SimilarityAnswer:
-    """The table of two texts; ``pooling`` is the pooling that was used, of attention.similarity."""
+    """The cosine of two texts and its table; ``pooling`` is the pooling used (attention.similarity)."""
 
     found: SimilarityTable
     row_a: TokenRow

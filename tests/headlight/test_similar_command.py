@@ -33,6 +33,15 @@ def test_the_table_sums_to_the_cosine_of_the_pooled_vectors(pooling: str) -> Non
         assert found.special_share(SPECIAL, SPECIAL) == 0
 
 
+@loop_over("pooling", POOLINGS)
+def test_exchanged_texts_transpose_the_table(pooling: str) -> None:
+    random = np.random.default_rng(1)
+    a, b = (pooling_shares(random.normal(size=(4, 6)).astype(np.float32), SPECIAL, pooling) for _ in range(2))
+    one, other = similarity_table(a, b), similarity_table(b, a)
+    np.testing.assert_allclose(one.table.T, other.table, atol=1e-12)
+    assert similarity_table(a, a).cosine == pytest.approx(1)
+
+
 def test_a_zero_vector_has_a_zero_table() -> None:
     found = similarity_table(np.zeros((2, 3)), np.ones((1, 3)))
     assert found.cosine == 0

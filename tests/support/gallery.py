@@ -38,6 +38,7 @@ from viz.figures.layers import (
     what_if,
 )
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
+from viz.figures.similarity import word_lines
 from viz.figures.theme import Theme
 from viz.figures.token_bars import (
     bars,
@@ -246,6 +247,7 @@ FIGURES: Mapping[str, Example] = {
         "Sources of the query",
         intervals=[(1.2, 1.6), (-0.4, -0.1), (-0.1, 0.4)],
     ),
+    "word_lines": lambda theme: word_lines(np.array([[0.3, -0.05]]), (["<b>"], ["dog", "it"]), theme, "Two texts"),
     "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: patching_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
