@@ -37,13 +37,13 @@ def measure(*paths: str) -> Iterator[ReportRow]:
     for tokens, limit in EXPLANATION_LIMITS.items():
         asked = ScoreRequest(text=text_of(tokens, count_embedded), layer=LAYER, head=HEAD, query_token=9, key_token=2)
         yield _timed_row(f"one explanation with {EMBEDDED}, {tokens} tokens", limit, partial(backend.inspect, asked))
-    corpus = _labelled(formats.load(Path(paths[0]), "conllu") if paths else formats.load_ready_set("grammar"))
+    corpus = _repeat_sentences(formats.load(Path(paths[0]), "conllu") if paths else formats.load_ready_set("grammar"))
     run = SourceRun(corpus, RELATION, LAYER, HEAD, EMBEDDED)
     what = f"{len(run.items()):,} sentences with {RELATION}, {EMBEDDED}, head {LAYER}-{HEAD}"
     yield _timed_row(what, LABELLED_LIMIT, partial(decompose_links, backend, run))
 
 
-def _labelled(corpus: AnnotatedCorpus) -> AnnotatedCorpus:
+def _repeat_sentences(corpus: AnnotatedCorpus) -> AnnotatedCorpus:
     """Return the corpus with LABELLED sentences that have the relation."""
     items = [item for item in corpus.items if any(link.relation == RELATION for link in item.links)]
     times = -(-LABELLED // len(items))
