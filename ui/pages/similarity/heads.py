@@ -31,7 +31,7 @@ MAP = "similarity_heads"
 
 
 @dataclass(frozen=True, eq=False)
-class HeadChanges:
+class CosineChanges:
     """The change of the cosine without each head, (layer, head), NaN if it was not reached or is missing.
 
     ``bands`` (layer,) is the absolute change that at most one in 20 random changes of the same size exceeds, and
@@ -85,7 +85,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
 
 
-def measure_heads(found: WordTable) -> HeadChanges:
+def measure_heads(found: WordTable) -> CosineChanges:
     """Ablate each head in both texts, and draw random changes; raise UserError if the model cannot be edited."""
     asked = found.request
     places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
@@ -108,10 +108,10 @@ def measure_heads(found: WordTable) -> HeadChanges:
     for at, (layer, head) in enumerate(places):
         drawn[layer, head * many : (head + 1) * many] = np.abs(changes[len(places) + at * many :][:many])
     mapped = as_head_map(places, changes[: len(places)])
-    return HeadChanges(tuple(places), mapped, row_thresholds(drawn), count_by_chance(drawn, width), width * many)
+    return CosineChanges(tuple(places), mapped, row_thresholds(drawn), count_by_chance(drawn, width), width * many)
 
 
-def describe_heads(heads: HeadChanges) -> str:
+def describe_heads(heads: CosineChanges) -> str:
     """Return a sentence with the head of the largest change, and the number of heads beyond random changes."""
     layer, head = np.unravel_index(int(np.nanargmax(np.abs(heads.changes))), heads.changes.shape)
     change = _(
