@@ -197,8 +197,8 @@ PAGES = {
     "similarity": Page(
         [
             {},
-            {"show": "lines"},
-            {"show": "words"},
+            *({"show": show} for show in ("lines", "words", "removal", "heads")),
+            {"text": "Cat", "other": "Dog", "show": "removal"},
             *({"pooling": pooling} for pooling in ("mean", "words", "first", "max", "last")),
             {"text": "A cat sat.", "other": ""},
             {"text": "word " * 70, "other": "cat", "show": "words"},

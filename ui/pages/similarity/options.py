@@ -12,13 +12,15 @@ SHOWS = {
     "matrix": gettext_lazy("Matrix"),
     "lines": gettext_lazy("Lines"),
     "words": gettext_lazy("Per word"),
+    "removal": gettext_lazy("Without each word"),
+    "heads": gettext_lazy("Ablate heads"),
 }
 POOLED = {
     "": gettext_lazy("The model's own"),
-    MEAN: gettext_lazy("Mean of all tokens"),
-    WORDS: gettext_lazy("Mean without special tokens"),
-    FIRST: gettext_lazy("First token ([CLS] in BERT)"),
-    MAX: gettext_lazy("Largest value of each channel"),
+    MEAN: gettext_lazy("Mean"),
+    WORDS: gettext_lazy("Mean of words"),
+    FIRST: gettext_lazy("First token ([CLS])"),
+    MAX: gettext_lazy("Maximum"),
     LAST: gettext_lazy("Last token"),
 }
 

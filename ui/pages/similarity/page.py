@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import streamlit as st
 
@@ -12,8 +10,18 @@ from inference import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.second_text import pick_second_text, settle_second_text
+from ui.pages.similarity.heads import draw_heads
 from ui.pages.similarity.options import SimilarityOptions
-from ui.pages.similarity.table import WordTable, describe_pooling, describe_table, measure_table, table_csv
+from ui.pages.similarity.removal import draw_removal
+from ui.pages.similarity.table import (
+    WordTable,
+    describe_pooling,
+    describe_table,
+    largest_words,
+    measure_table,
+    note_omitted,
+    table_csv,
+)
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -23,12 +31,12 @@ from ui.show.reading_help import reading_help
 from ui.show.tables import download_button, page_provenance
 from ui.state.params import get_params
 from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides
 from viz.figures.token_bars import source_terms
 
-MOST_WORDS = 60  # words of a text in the lines and bars, those with the largest shares
 SECOND = gettext_lazy("The text that is compared with the first.")
 
 
@@ -50,16 +58,22 @@ def draw_view() -> None:
     try:
         with st.spinner(_("Asking the model"), show_time=True):
             found = measure_table(choice, other, options.pooling)
-        _draw(found, options)
+        _draw(choice, found, options)
     except UserError as refusal:
         offer_or_show(refusal, choice)
         return
     _how_to_read()
 
 
-def _draw(found: WordTable, options: SimilarityOptions) -> None:
+def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> None:
     """Draw the result sentence, the chosen figure and the download."""
     show_notice(describe_table(found), role="status")
+    if options.show == "heads":
+        draw_heads(choice, found)
+        return
+    if options.show == "removal":
+        draw_removal(found)
+        return
     if options.show == "lines":
         _lines(found)
     elif options.show == "words":
@@ -89,7 +103,7 @@ def _matrix(found: WordTable) -> None:
 
 def _lines(found: WordTable) -> None:
     """Draw the largest pairs as lines between the words with the largest shares."""
-    rows, columns = (_largest(np.abs(found.table).sum(axis=axis)) for axis in (1, 0))
+    rows, columns = (largest_words(np.abs(found.table).sum(axis=axis)) for axis in (1, 0))
     names = [found.names[0][at] for at in rows], [found.names[1][at] for at in columns]
     table = found.table[np.ix_(rows, columns)]
     draw_chart(word_lines(table, names, theme(), _("Part of the cosine")), "similarity_lines")
@@ -107,25 +121,14 @@ def _per_word(found: WordTable) -> None:
     for place, axis, title in zip(st.columns(2), (1, 0), (_("Words of A"), _("Words of B")), strict=True):
         shares, names = found.table.sum(axis=axis), found.names[1 - axis]
         figure = source_terms(
-            {names[at]: [float(shares[at])] for at in _largest(np.abs(shares))},
+            {names[at]: [float(shares[at])] for at in largest_words(np.abs(shares))},
             [title],
             theme(),
             title,
             _("part of the cosine"),
         )
         draw_chart(figure, f"similarity_words_{axis}", place=place)
-    longest = max(map(len, found.names))
-    if longest > MOST_WORDS:
-        st.caption(_("Only the {shown} words with the largest shares are drawn.", shown=MOST_WORDS))
-
-
-def _largest(sizes: Sequence[float] | np.ndarray) -> list[int]:
-    """Return the places of the MOST_WORDS largest sizes, in the order of the text.
-
-    >>> _largest([0.5, 2.0, 1.0])
-    [0, 1, 2]
-    """
-    return sorted(int(at) for at in np.argsort(-np.asarray(sizes), kind="stable")[:MOST_WORDS])
+    note_omitted(found)
 
 
 def _how_to_read() -> None:

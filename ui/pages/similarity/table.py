@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import streamlit as st
 
-from attention.similarity import FIRST, LAST, MAX, Numbers, sum_runs
+from attention.similarity import FIRST, LAST, MAX, Numbers, Runs, sum_runs
 from attention.tokens import TokenRow, word_runs
 from attention.view import cell_of
 from i18n import _, gettext_lazy, translate
@@ -19,6 +20,7 @@ from ui.show.tables import csv_table
 from ui.show.text import number_duplicates
 from ui.state.view_state import ViewState
 
+MOST_WORDS = 60  # words of a text in the lines and bars, those with the largest shares
 CELLS = {
     FIRST: gettext_lazy(
         "The first token alone makes each vector, so a single cell holds the cosine. "
@@ -43,13 +45,14 @@ MEANS = gettext_lazy(
 class WordTable:
     """The table of two texts by words or by tokens.
 
-    ``names`` are the numbered labels of A and of B, ``special`` the flags of special tokens, and ``table`` is (word
-    of A, word of B) and sums to the cosine.
+    ``names`` are the numbered labels of A and of B, ``runs`` their tokens, and ``table`` is (word of A, word of B) and
+    sums to the cosine.
     """
 
     request: SimilarityRequest  # with the pooling that was used
     answer: SimilarityAnswer
     names: tuple[tuple[str, ...], tuple[str, ...]]
+    runs: tuple[Runs, Runs]
     table: Numbers
 
     @property
@@ -77,7 +80,7 @@ def measure_table(choice: ViewState, other: str, pooling: str) -> WordTable:
         for row, mine, text in zip(rows, runs, (choice.text, other), strict=True)
     ]
     used = SimilarityRequest(asked.model, asked.revision, asked.a, asked.b, answer.pooling)
-    return WordTable(used, answer, (names[0], names[1]), table)
+    return WordTable(used, answer, (names[0], names[1]), (runs[0], runs[1]), table)
 
 
 def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
@@ -112,3 +115,18 @@ def table_csv(found: WordTable) -> str:
         for column, other in enumerate(found.names[1])
     ]
     return csv_table(["word of A", "word of B", "part of the cosine"], rows)
+
+
+def largest_words(sizes: Numbers) -> list[int]:
+    """Return the places of the MOST_WORDS largest sizes, in the order of the text.
+
+    >>> largest_words(np.array([0.5, 2.0, 1.0]))
+    [0, 1, 2]
+    """
+    return sorted(int(at) for at in np.argsort(-sizes, kind="stable")[:MOST_WORDS])
+
+
+def note_omitted(found: WordTable) -> None:
+    """Draw a caption if a text has more words than the bars show."""
+    if max(map(len, found.names)) > MOST_WORDS:
+        st.caption(_("Only the {shown} words with the largest shares are drawn.", shown=MOST_WORDS))
