@@ -66,7 +66,7 @@ def test_rows_of_the_table() -> None:
 def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
     rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
     assert summary("BERT", rows) == "In 1 of 2 pairs, BERT gives at least 0.5 that the second text follows the first."
-    assert summary("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
+    assert summary("BERT", rows[2:]) == "BERT cannot judge these pairs; see the remarks."
 
 
 @pytest.mark.slow
