@@ -1,7 +1,7 @@
 """Traces from attention maps computed elsewhere: tensors of any library, arrays, or lists of numbers.
 
-The nesting depth gives the meaning: (query, key) is a head, (head, query, key) a layer, the next axis the layers, the
-next a batch of a single text, and the next the steps of generation.
+The number of axes decides how maps are read: (query, key) is a head, and (head, query, key) a layer. Further axes,
+from the inside out, are layers, a batch of a single text, and generation steps.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def with_content_id(made: Trace) -> Trace:
 
 
 def first(row: TokenRow, count: int) -> TokenRow:
-    """Return the first ``count`` tokens of a row, without its grid."""
+    """Return the first ``count`` tokens of a row; a patch grid is dropped."""
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 

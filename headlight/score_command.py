@@ -100,7 +100,7 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     backend: LocalBackend, trace: Trace, request: TraceRequest, head: str, query: str, key: str, part: str | None
 ) -> dict[str, Any]:
     """Return the terms and the checks of a score as values of JSON; raise CommandError or UserError."""
-    layer, number = _parse(head)
+    layer, number = read_head(head)
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
     view = View(trace, part=part or trace.part)
@@ -134,7 +134,8 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     }
 
 
-def _parse(head: str) -> tuple[int, int]:
+def read_head(head: str) -> tuple[int, int]:
+    """Return the layer and the head of a name such as "3-1"; raise CommandError for another text."""
     found = parse_head(head)
     if found is None:
         raise CommandError(f'"{head}" is not a head. Give layer and head, such as 3-1.')
@@ -194,7 +195,7 @@ def run(asked: argparse.Namespace) -> int:
     """Print the largest sources of a score, write all terms if a file is given, and return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
-    _parse(asked.head)  # refuses before the model is loaded
+    read_head(asked.head)  # refuses before the model is loaded
     backend, model = open_model(asked)
     request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)

@@ -21,7 +21,7 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of an attention call, with the log-sum-exp if the kernel returns it at no extra cost."""
+    """The arguments of a single attention call, and its log-sum-exp if the kernel returns it anyway."""
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -43,7 +43,7 @@ class AttentionCall:
 
 @dataclass(eq=False)
 class Repeats:
-    """A counter of calls that compute the same weights as the call before, for other values.
+    """A counter of consecutive attention calls with the same queries and keys but other values.
 
     DiffLlama computes the attention of each half of its values in a separate call. Both calls receive the same
     tensors, not equal copies; layers that share a module, as in ALBERT, never do.
@@ -87,7 +87,7 @@ def part_namer(model: Any) -> Callable[[AttentionCall], str]:
 
 
 def part_names(model: Any, calls: Sequence[AttentionCall]) -> list[str]:
-    """Return the stack of each call: "encoder", "decoder" or "cross"."""
+    """Return the stack of each attention call: "encoder", "decoder" or "cross"."""
     return list(map(part_namer(model), calls))
 
 

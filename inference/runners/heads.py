@@ -169,7 +169,7 @@ def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer
     if (lacking := attention_everywhere(len(heads), attention_layers(loaded.model, part))) is not None:
         raise UserError(lacking, way_out="embedded")
     items, own = _merge_items(question.items)
-    samples, refused, unknown = _samples(loaded, items)
+    samples, refused, unknown = readable_samples(loaded, items)
     found: list[BoolArray | None] = [None] * len(items)
     seen = [np.zeros(len(item.links), dtype=bool) for item in items]
     for batch in batches(samples, TOKENS_AT_ONCE):
@@ -204,7 +204,7 @@ def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], l
     return [AnnotatedText(*key, tuple(together)) for key, together in links.items()], own
 
 
-def _samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
+def readable_samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
     """Return the readable texts, the last reason for an unreadable text, and the texts of unknown words.
 
     The keys of the samples are the indices of the texts.

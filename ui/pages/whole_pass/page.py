@@ -53,8 +53,8 @@ def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = ending.likely_end(asked, options)
     ending.draw_end(asked, choice, at, likely)
-    draw_stage_steps(asked, marked, parts)
     draw_stack(asked, parts, marked)
+    draw_stage_steps(asked, marked, parts)
     preset(asked)
     ending.picture(asked, at, likely)
     return marked
@@ -82,8 +82,8 @@ def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
     if options.zoom == "stack":
         chosen = stack(asked, chosen, options, choice)
     elif options.zoom == "layer":
-        draw_stage_steps(asked, chosen, asked.result.stages)
         draw_layer(asked, stages_of_layer(asked.result.stages, chosen), chosen)
+        draw_stage_steps(asked, chosen, asked.result.stages)
     else:
         stage(asked, chosen, options)
     if chosen.part == EMBEDDINGS:
