@@ -24,9 +24,9 @@ def how_to_read() -> None:
             _(
                 "- The model reads one sequence: [CLS] A [SEP] B [SEP]. The task head predicts from the "
                 "vector of [CLS].\n- NSP is an easy task: a probability near 1 does not prove coherence "
-                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa dropped it "
-                "without loss ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n- Attention between "
-                "the texts does not show that the prediction depends on it "
+                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa scores no "
+                "worse without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n- Attention "
+                "between the texts does not show that the prediction depends on it "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
             )
         )
