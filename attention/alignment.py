@@ -279,7 +279,7 @@ def source_coverage(weights: FloatArray) -> FloatArray:
 
 
 def covering_heads(trace: Trace) -> FloatArray:
-    """Return the source coverage of every cross-attention head, (layer, head) float32.
+    """Return the source coverage of every cross-attention head, shape (layer, head) float32.
 
     Special tokens of the source and the step after the last generated token are left out. The values are 0 if no target
     or source tokens remain. Raise Unavailable if the trace has no cross-attention.

@@ -165,7 +165,7 @@ def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, directi
 
 
 def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArray:
-    """Return True if a source's largest weight to another unit goes to the target, (link, head).
+    """Return True if a source's largest weight to another unit goes to the target, shape (link, head).
 
     ``places`` is (link, 3): text, source and target.
     """
@@ -178,7 +178,7 @@ def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArra
 
 
 def _beats_candidates(weights: FloatArray, units: BoolArray, link: Link) -> BoolArray:
-    """Return True for each head that scores the target above every other candidate, (head,).
+    """Return True for each head that scores the target above every other candidate, shape (head,).
 
     ``weights`` is (head, query, key).
     """

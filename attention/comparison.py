@@ -295,50 +295,53 @@ class Changes:
 
 
 def same_heads(left: View, right: View) -> Heads | None:
-    """Pair the heads of equal layer and index; return None if the two models differ in layers or heads."""
+    """Pair each head with the head of equal layer and index in the other view.
+
+    Return None if the two models differ in layers or heads.
+    """
     if (left.layers, left.heads) != (right.layers, right.heads):
         return None
     return np.moveaxis(np.indices((left.layers, left.heads)), 0, 2)
 
 
-def changes(beside: AlignedViews, partners: Heads) -> Changes:
+def changes(views: AlignedViews, partners: Heads) -> Changes:
     """Compare every head with its counterpart; raise ValueError if the texts have no words in common.
 
     ``partners`` holds the right-hand layer and head for each head of the left view. Long texts are compared on evenly
     spaced rows.
     """
-    if not beside.queries.pairs or not beside.keys.pairs:
+    if not views.queries.pairs or not views.keys.pairs:
         raise ValueError(gettext_lazy("The two texts have no words in common, so no row can be compared."))
     layers, heads = partners.shape[:2]
-    rows = sample_rows(beside, layers * heads)
+    rows = sample_rows(views, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)
     for layer, head in np.ndindex(layers, heads):
-        one, lost_left = beside.maps(0, layer, head, rows)
+        one, lost_left = views.maps(0, layer, head, rows)
         there = partners[layer, head]
-        other, lost_right = beside.maps(1, int(there[0]), int(there[1]), rows)
+        other, lost_right = views.maps(1, int(there[0]), int(there[1]), rows)
         told = divergence(one, other)
         if not np.isnan(told).all():
             bits[layer, head] = np.nanmean(told)
         lost[:, layer, head] = lost_left.mean(), lost_right.mean()
-    every = len(beside.queries.pairs)
+    every = len(views.queries.pairs)
     return Changes(bits, (lost[0], lost[1]), every if rows is None else len(rows), every)
 
 
-def sample_rows(beside: AlignedViews, heads: int) -> Rows | None:
+def sample_rows(views: AlignedViews, heads: int) -> Rows | None:
     """Return evenly spaced query pairs of a long text, or None if the text is short enough to compare all."""
-    pairs = len(beside.queries.pairs)
-    keys = max(len(beside.left.keys), len(beside.right.keys))
+    pairs = len(views.queries.pairs)
+    keys = max(len(views.left.keys), len(views.right.keys))
     most = max(16, MOST_WORK // (heads * keys))
     return None if pairs <= most else np.unique(np.linspace(0, pairs - 1, most).astype(np.intp))
 
 
-def head_divergences(beside: AlignedViews) -> FloatArray:
+def head_divergences(views: AlignedViews) -> FloatArray:
     """Return the mean Jensen–Shannon divergence between each left and each right head, in bits.
 
     The shape is (left head, right head), with heads numbered layer by layer. All maps are held in memory, so use short
     texts.
     """
-    left, right = (_all_shares(beside, side) for side in (0, 1))
+    left, right = (_all_shares(views, side) for side in (0, 1))
     alone = [entropy(maps) for maps in (left, right)]
     found = np.empty((len(left), len(right)), np.float32)
     for head, maps in enumerate(left):
@@ -349,17 +352,17 @@ def head_divergences(beside: AlignedViews) -> FloatArray:
 
 
 def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
-    """Return the right head with the smallest divergence for each left head, shape (layer, head, 2).
+    """Return, for each head of the left view, the head of the right view with the smallest divergence.
 
-    ``divergences`` is (left head, right head).
+    ``divergences`` is (left head, right head); the result has the shape (layer, head, 2) and holds (layer, head).
     """
     best = np.unravel_index(divergences.argmin(axis=1), (right.layers, right.heads))
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
 
 
-def _all_shares(beside: AlignedViews, side: int) -> FloatArray:
-    view = (beside.left, beside.right)[side]
-    maps = [beside.maps(side, layer, head)[0] for layer, head in np.ndindex(view.layers, view.heads)]
+def _all_shares(views: AlignedViews, side: int) -> FloatArray:
+    view = (views.left, views.right)[side]
+    maps = [views.maps(side, layer, head)[0] for layer, head in np.ndindex(view.layers, view.heads)]
     return as_shares(np.stack(maps))
 
 

@@ -1,4 +1,4 @@
-"""Contrastive directions of a head: the channels in which queries fit their labelled keys better than other keys.
+"""Contrastive directions of a head: those in which queries match their labelled keys better than other keys.
 
 The contrast is the mean of q kᵀ over labelled pairs minus its mean over other keys of the same queries. Its singular
 vectors are directions of the query and of the key (arXiv:2602.04752).
@@ -21,7 +21,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LabelledPairs:
-    """Queries with their candidate keys, of which one is labelled.
+    """Query vectors, each with several candidate keys, of which a single key is labelled as correct.
 
     The candidates of all queries follow each other; those of query i begin at ``starts[i]``. Each query has at least
     two.
@@ -35,14 +35,14 @@ class LabelledPairs:
 
     @cached_property
     def sizes(self) -> Integers:
-        """Return the number of candidates of each query, (query,)."""
+        """Return the number of candidates of each query, shape (query,)."""
         return np.diff(self.starts, append=len(self.keys))
 
     def __len__(self) -> int:
         return len(self.queries)
 
     def pick(self, chosen: BoolArray) -> LabelledPairs:
-        """Return the pairs of the queries that ``chosen`` (query,) marks."""
+        """Return only the queries that ``chosen`` (query,) marks, with their candidates."""
         kept = np.repeat(chosen, self.sizes)
         sizes = self.sizes[chosen]
         starts = np.cumsum(sizes) - sizes
@@ -55,7 +55,7 @@ class LabelledPairs:
         return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.sentences)
 
     def contrast(self) -> Numbers:
-        """Return the mean of q kᵀ over the labelled keys minus its mean over the other keys, (channel, channel).
+        """Return the mean of q kᵀ over the labelled keys minus its mean over the other keys, shape (channel, channel).
 
         Each query has the same weight.
         """
@@ -77,7 +77,7 @@ class LabelledPairs:
         return found
 
     def margin(self, values: Numbers) -> float:
-        """Return the mean over queries of the labelled key's value minus the mean of the other candidates'."""
+        """Return how much the labelled key's value exceeds the mean of the other candidates, mean over queries."""
         labelled = values[self.labelled]
         others = (np.add.reduceat(values, self.starts) - labelled) / (self.sizes - 1)
         return float((labelled - others).mean())
@@ -89,7 +89,7 @@ class LabelledPairs:
 
 
 def join_pairs(parts: Iterable[tuple[Numbers, Numbers, int, int]]) -> LabelledPairs:
-    """Return pairs from tuples (query, keys, index of the labelled key, sentence).
+    """Build the pairs from a tuple (query, candidate keys, index of the labelled key, sentence) per query.
 
     >>> pairs = join_pairs([(np.ones(2), np.eye(2), 1, 0), (np.zeros(2), np.eye(2), 0, 5)])
     >>> pairs.starts.tolist(), pairs.labelled.tolist(), pairs.contrast().tolist()
@@ -116,7 +116,7 @@ class ContrastiveDirections:
 
     @classmethod
     def from_pairs(cls, pairs: LabelledPairs) -> ContrastiveDirections:
-        """Return the directions of labelled pairs."""
+        """Compute the contrastive directions of labelled pairs."""
         query, sizes, key = np.linalg.svd(pairs.contrast())
         return cls(query, key.T, sizes)
 

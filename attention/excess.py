@@ -30,7 +30,7 @@ class ColumnMeans:
     counts: Rows  # (layer, key)
 
     def means(self) -> FloatArray:
-        """Return the mean weight that words give each key, (layer, head, key); 0 if no word may attend to it."""
+        """Return the mean weight that words give each key, shape (layer, head, key); 0 if no word may attend to it."""
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
         means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
@@ -41,7 +41,7 @@ class ColumnMeans:
         return int(self.rows.nbytes + self.sums.nbytes + self.counts.nbytes)
 
     def usual_row(self, view: View, query: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight that the words other than ``query`` give each key, (layer, head, key).
+        """Return the mean weight that the words other than ``query`` give each key, shape (layer, head, key).
 
         ``weights`` are the weights of ``query`` itself, of the same shape. The value is NaN if there are no other
         words.
@@ -50,7 +50,7 @@ class ColumnMeans:
         return self._without(weights, counted, self.sums, self.counts)
 
     def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight that the other words give ``key``, seen from each query, (layer, head, query).
+        """Return the mean weight that the other words give ``key``, seen from each query, shape (layer, head, query).
 
         ``weights`` are the weights of each query on ``key``, of the same shape. The value is NaN if there are no other
         words.
@@ -59,7 +59,7 @@ class ColumnMeans:
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
 
     def _included_weights(self, view: View, rows: Rows, cols: Rows | None) -> BoolArray:
-        """Return True for each weight that is part of the sums, (layer, row, col)."""
+        """Return True for each weight that is part of the sums, shape (layer, row, col)."""
         summed = np.isin(rows, self.rows)[:, None]
         return np.array([summed & visible_word_pairs(view, layer, rows, cols) for layer in range(view.layers)])
 
@@ -74,7 +74,7 @@ class ColumnMeans:
 
 
 def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
-    """Return True if the row is a word and the column another key that it may attend to, (row, col).
+    """Return True if the row is a word and the column another key that it may attend to, shape (row, col).
 
     The result applies to each head of the layer; ``cols`` defaults to all keys. Special tokens do not count as rows.
     """
@@ -88,7 +88,7 @@ def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = N
 
 
 def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
-    """Return a head's weights minus the mean weight that the other rows give the same key, (row, key).
+    """Return a head's weights minus the mean weight that the other rows give the same key, shape (row, key).
 
     ``counted`` marks the pairs that enter the mean (see ``visible_word_pairs``). The value is NaN if no other row is
     counted.
@@ -122,7 +122,7 @@ class PositionalPrior:
     means: FloatArray
 
     def row(self, view: View, query: int) -> FloatArray:
-        """Return the weight that the prior expects from ``query`` to every key, (layer, head, key)."""
+        """Return the weight that the prior expects from ``query`` to every key, shape (layer, head, key)."""
         _, keys = view.trace.token_rows(view.part)
         looking = np.arange(*view.queries[query].pieces)
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
@@ -148,14 +148,14 @@ class PositionalPrior:
 
     @property
     def positional(self) -> BoolArray:
-        """Return True for each head that mostly attends to a fixed offset, (layer, head)."""
+        """Return True for each head that mostly attends to a fixed offset, shape (layer, head)."""
         near = self.means[:, :, 1 : 2 * REACH + 2]  # the outermost places collect many offsets, so leave them out
         result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
         return result
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """Return the relative position of each key to each query as a number, (row, key).
+    """Return the relative position of each key to each query as a number, shape (row, key).
 
     The number is below PLACES. It is the offset of the key, limited to ±(REACH + 1), plus REACH + 1; the first token
     and other special tokens have numbers of their own.
@@ -202,13 +202,13 @@ def positional_prior(traces: Iterable[Trace], part: str | None = None) -> Positi
 
 
 def _layer_indicator(layer: int, layers: int) -> FloatArray:
-    """Return 1 at ``layer`` and 0 elsewhere, (layer, 1, 1)."""
+    """Return 1 at ``layer`` and 0 elsewhere, shape (layer, 1, 1)."""
     chosen: FloatArray = (np.arange(layers) == layer).astype(np.float32)[:, None, None]
     return chosen
 
 
 def _place_sums(weights: FloatArray, place: Indices) -> npt.NDArray[np.float64]:
-    """Return the sum of a head's weights at each place, (place,)."""
+    """Return the sum of a head's weights at each place, shape (place,)."""
     sums: npt.NDArray[np.float64] = np.bincount(place.ravel(), weights.ravel(), minlength=PLACES).astype(np.float64)
     return sums
 
@@ -268,7 +268,7 @@ class TopLinks:
 
 
 def pairs(view: View, rows: Indices) -> BoolArray:
-    """Return True if query and key are different words, not punctuation or special tokens, (row, key)."""
+    """Return True if query and key are different words, not punctuation or special tokens, shape (row, key)."""
     asked, looked = _is_word([view.queries[row] for row in rows]), _is_word(view.keys)
     linked: BoolArray = asked[:, None] & looked[None, :]
     if not view.crosses:
@@ -280,7 +280,7 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Return each head's top links, (..., link): row numbers, keys, weights and excess.
+    """Return each head's top links, shape (..., link): row numbers, keys, weights and excess.
 
     ``weights`` is (..., row, key), and ``linked`` (row, key) marks the pairs that count as links. ``sums`` (..., key)
     is the weight that all words give a key, and ``others`` (key,) the number of these words without the row itself.

@@ -215,7 +215,7 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
 
 
 def _single_layer(values: Any, at: int) -> FloatArray:
-    """Return a copy of a layer's maps, (head, query, key)."""
+    """Return a copy of a layer's maps, shape (head, query, key)."""
     block = _array(values, f"Layer {at}")
     if block.ndim == 4 and len(block) == 1:
         block = block[0]
@@ -310,7 +310,7 @@ def _streams(steps: list[list[Any]]) -> bool:
 
 
 def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> FloatArray:
-    """Combine the steps of a generated text to the maps of a layer, (head, query, key).
+    """Combine the steps of a generated text to the maps of a layer, shape (head, query, key).
 
     With a key–value cache, each step has the rows of its new tokens. Without a cache, each step repeats all rows.
     """

@@ -45,7 +45,7 @@ def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> t
 
 
 def preference(found: FloatArray) -> FloatArray:
-    """Return each head's weight on the first candidate minus that on the second, (layer, head), -1 to 1.
+    """Return each head's weight on the first candidate minus that on the second, shape (layer, head), -1 to 1.
 
     >>> preference(np.array([[[0.7]], [[0.2]]])).round(2).tolist()
     [[0.5]]
@@ -55,7 +55,7 @@ def preference(found: FloatArray) -> FloatArray:
 
 
 def flips(before: FloatArray, after: FloatArray) -> Flags:
-    """Return True for each head that prefers another candidate after a change of the text, (layer, head).
+    """Return True for each head that prefers another candidate after a change of the text, shape (layer, head).
 
     ``before`` and ``after`` are results of ``preference``; each must exceed LEAST in absolute value.
 
@@ -67,7 +67,7 @@ def flips(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def prefers_first(preference: FloatArray) -> Flags:
-    """Return True for each head that prefers the first candidate by more than LEAST, (layer, head)."""
+    """Return True for each head that prefers the first candidate by more than LEAST, shape (layer, head)."""
     more: Flags = preference > LEAST
     return more
 

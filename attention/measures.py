@@ -260,12 +260,12 @@ class HeadSummary:
 
     @property
     def entropy(self) -> FloatArray:
-        """Return the mean entropy over queries in bits, (layer, head); raise Unavailable for signed values."""
+        """Return the mean entropy over queries in bits, shape (layer, head); raise Unavailable for signed values."""
         return self._measure("entropy")
 
     @property
     def distance(self) -> FloatArray:
-        """Return the mean distance over queries in cells, (layer, head); raise Unavailable for signed values."""
+        """Return the mean distance over queries in cells, shape (layer, head); raise Unavailable for signed values."""
         return self._measure("distance")
 
     def _measure(self, name: str) -> FloatArray:
@@ -312,7 +312,7 @@ def summarize_heads(view: View, size: int) -> HeadSummary:
 
 
 def _head_chunks(layer: Iterator[FloatArray], weights: int) -> Iterator[FloatArray]:
-    """Yield groups of heads of a layer, (head, row, key); ``weights`` is the number of weights per head."""
+    """Yield groups of heads of a layer, shape (head, row, key); ``weights`` is the number of weights per head."""
     many = max(1, TOGETHER // max(1, weights))
     while heads := list(islice(layer, many)):
         yield np.stack(heads)

@@ -61,7 +61,7 @@ class RegionLinks:
 
     @property
     def beyond(self) -> FloatArray:
-        """Return the weight minus the expected weight, (layer, head), from -1 to 1."""
+        """Return the weight minus the expected weight, shape (layer, head), from -1 to 1."""
         found: FloatArray = self.weights - self.usual
         return found
 
@@ -106,23 +106,23 @@ def tokens_of(region: Region, grid: Grid) -> Indices:
     return (grid.start + rows[:, None] * grid.columns + columns[None]).ravel().astype(np.intp)
 
 
-def region_links(view: View, looking: Indices, looked: Indices) -> RegionLinks:
-    """Measure the attention of the query tokens ``looking`` to the key tokens ``looked`` in every head.
+def region_links(view: View, queries: Indices, keys: Indices) -> RegionLinks:
+    """Measure the attention of the query tokens ``queries`` to the key tokens ``keys`` in every head.
 
     ``view`` must have a cell for each token.
     """
     records = view.trace.shares(view.part)
     found: list[list[tuple[float, float]]] = []
     for layer, record in enumerate(record.quick() for record in records):
-        counted = visible_word_pairs(view, layer, np.arange(len(view.queries)), looked)
-        counted[looking] = False
+        counted = visible_word_pairs(view, layer, np.arange(len(view.queries)), keys)
+        counted[queries] = False
         many = counted.sum(axis=0)
         row = []
         for head in range(record.heads):
-            weights = record.weights(head, EVERYTHING, looked)
+            weights = record.weights(head, EVERYTHING, keys)
             sums = np.where(counted, weights, 0).sum(axis=0)
-            usual = np.divide(sums, many, out=np.full(len(looked), np.nan, np.float32), where=many > 0)
-            row.append((float(weights[looking].mean(axis=0).sum()), float(usual.sum())))
+            usual = np.divide(sums, many, out=np.full(len(keys), np.nan, np.float32), where=many > 0)
+            row.append((float(weights[queries].mean(axis=0).sum()), float(usual.sum())))
         found.append(row)
     both = np.array(found, np.float32)
     return RegionLinks(both[..., 0], both[..., 1])

@@ -60,7 +60,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """RGB pixels, (row, column, 3) uint8, upright and read-only.
+    """RGB pixels, shape (row, column, 3) uint8, upright and read-only.
 
     Two pictures are equal if their pixels are equal.
 
@@ -115,7 +115,7 @@ Place = tuple[int, int] | None  # row and column of a patch; None for CLS and re
 
 
 def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
-    """Return Euclidean distances between the patches of queries and keys, (query, key), in patches.
+    """Return Euclidean distances between the patches of queries and keys, shape (query, key), in patches.
 
     The distance is NaN if either token has no patch, such as CLS or a register.
 
@@ -128,7 +128,7 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArr
 
 
 def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
-    """Return the mean distance from each query's patch to the patches that it attends to, (..., query).
+    """Return the mean distance from each query's patch to the patches that it attends to, shape (..., query).
 
     Distances are in patches. ``weights`` is (..., query, key), and ``away`` the result of ``between_patches``. Weights
     to tokens without a patch are ignored. The value is NaN if the query has no patch or gives no weight to patches.
@@ -142,14 +142,3 @@ def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
     far = np.einsum("...qk,qk->...q", weights, np.nan_to_num(away))
     result: FloatArray = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
     return result
-
-
-def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
-    """Return the weight of each query on each token that has no patch (CLS, registers), by token index.
-
-    ``weights`` is (..., query, key) over all ``tokens``; each array of the result is (..., query).
-
-    >>> kept_by(np.array([[0.25, 0.5, 0.25]]), Grid(1, 2, 1, (0, 0, 2, 1)), 3)[0].tolist()
-    [0.25]
-    """
-    return {token: weights[..., token] for token in range(tokens) if grid.place(token) is None}

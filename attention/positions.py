@@ -23,7 +23,7 @@ BUCKETS, FARTHEST = 32, 128  # number of buckets and maximum distance in tokens 
 
 
 def frequencies(dimensions: int, base: float = BASE) -> Numbers:
-    """Return ω_i = base^(-2i/d) in radians per token, (pair,) (arXiv:1706.03762, section 3.5).
+    """Return ω_i = base^(-2i/d) in radians per token, shape (pair,) (arXiv:1706.03762, section 3.5).
 
     The values fall from 1 to almost 1/base. Raise ValueError for an odd number of dimensions or for less than 2.
 
@@ -37,7 +37,7 @@ def frequencies(dimensions: int, base: float = BASE) -> Numbers:
 
 
 def sinusoidal(length: int, dimensions: int, base: float = BASE) -> Numbers:
-    """Return sinusoidal position vectors, (position, dimension), between -1 and 1.
+    """Return sinusoidal position vectors, shape (position, dimension), between -1 and 1.
 
     PE(pos, 2i) = sin(pos·ω_i) and PE(pos, 2i+1) = cos(pos·ω_i). Raise ValueError for an odd number of dimensions.
 
@@ -58,7 +58,7 @@ def halves(vectors: Numbers) -> Numbers:
 
 
 def shift_matrix(shift: int, dimensions: int, base: float = BASE) -> Numbers:
-    """Return M_k with PE(pos + k) = M_k · PE(pos) for every position, (dimension, dimension).
+    """Return M_k with PE(pos + k) = M_k · PE(pos) for every position, shape (dimension, dimension).
 
     M_k rotates each pair of columns by k·ω_i. Its existence motivated the choice of sinusoids (arXiv:1706.03762,
     section 3.5): sin((pos + k)ω) = cos(kω) sin(pos·ω) + sin(kω) cos(pos·ω), and similarly for the cosine.
@@ -87,7 +87,7 @@ def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ByDistance:
-    """Dot products of pairs of position vectors, grouped by the distance of the positions, (distance,).
+    """Dot products of pairs of position vectors, grouped by the distance of the positions, shape (distance,).
 
     ``mean``, ``lowest`` and ``highest`` are over all pairs at that distance, from 0.
     """
@@ -115,7 +115,7 @@ def by_distance(vectors: Numbers) -> ByDistance:
 
 
 def neighbours(vectors: Numbers) -> Numbers:
-    """Return the cosine similarity of each position vector with the next, (position - 1,).
+    """Return the cosine similarity of each position vector with the next, shape (position - 1,).
 
     The similarity with a zero vector is 0.
 
@@ -150,7 +150,7 @@ def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
 
 
 def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
-    """Return the score of equal query and key at each distance, relative to distance 0, (distance,), -1 to 1.
+    """Return the score of equal query and key at each distance, relative to distance 0, shape (distance,), -1 to 1.
 
     Rotary positions rotate channel pair i of a query at m by m·ω_i and of a key at n by n·ω_i, so that the score
     depends on the distance only: Σ cos((m - n)·ω_i) if all pairs have the same norm (arXiv:2104.09864, section 3.2.2).
@@ -163,7 +163,7 @@ def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
-    """Return an upper bound of rotary scores at each distance, relative to distance 0, (distance,).
+    """Return an upper bound of rotary scores at each distance, relative to distance 0, shape (distance,).
 
     The bound holds up to a constant factor. It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i
     (arXiv:2104.09864, section 3.4.3).
@@ -177,7 +177,7 @@ def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def alibi_slopes(heads: int) -> Numbers:
-    """Return ALiBi's slope for each head, (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
+    """Return ALiBi's slope for each head, shape (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
 
     A slope is the penalty per token of distance. If the number of heads is not a power of two, the slopes are those of
     the next lower power, then every second slope of the next higher power, as in the authors' code. Raise ValueError
@@ -196,7 +196,7 @@ def alibi_slopes(heads: int) -> Numbers:
 
 
 def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
-    """Return the bucket of T5's relative bias for each offset, key minus query, (offset,).
+    """Return the bucket of T5's relative bias for each offset, key minus query, shape (offset,).
 
     Half of a side's buckets cover a single distance each; the others grow logarithmically up to ``farthest``, and
     larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, earlier

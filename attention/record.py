@@ -94,14 +94,14 @@ class Record:
         return head // (self.heads // int(self.key.shape[0]))
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Compute the input of the softmax for a block, (row, col) float32; masked pairs are -inf."""
+        """Compute the input of the softmax for a block, shape (row, col) float32; masked pairs are -inf."""
         found = self._empty(rows, cols)
         for part, _, scores in self._blocks(head, rows, cols):
             found[part] = scores
         return found
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Compute the attention weights of a block, (row, col) float32.
+        """Compute the attention weights of a block, shape (row, col) float32.
 
         A full row sums to one, or to less with attention sinks; a row with every key masked is zero. The first block of
         a row computes the whole row to get its sum, which is cached; later blocks compute their own products only.
@@ -117,7 +117,7 @@ class Record:
         return found
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """Return the sum of each row's weights, (row,) float32: one, or less with an attention sink."""
+        """Return the sum of each row's weights, shape (row,) float32: one, or less with an attention sink."""
         sink, places = self._sink(head), positions(rows, self.queries)
         if sink is None:
             return np.ones(len(places), dtype=np.float32)
@@ -125,7 +125,7 @@ class Record:
         return share
 
     def log_sum_exp(self, head: int, rows: Index = EVERYTHING) -> Doubles:
-        """Return the log-sum-exp of each score row, (row,) float64; 0 for a row with every key masked."""
+        """Return the log-sum-exp of each score row, shape (row,) float64; 0 for a row with every key masked."""
         known = self._known_sums(head)
         if np.isnan(known[rows]).any():
             self.weights(head, rows, slice(0, 0))
@@ -144,7 +144,7 @@ class Record:
         return made
 
     def _known_sums(self, head: int) -> Doubles:
-        """Return the cached log-sum-exp of each row, (query,), NaN if unknown; callers fill it in."""
+        """Return the cached log-sum-exp of each row, shape (query,), NaN if unknown; callers fill it in."""
         return self._sums.setdefault(head, np.full(self.queries, np.nan))
 
     def _empty(self, rows: Index, cols: Index) -> FloatArray:
@@ -209,13 +209,13 @@ class MapRecord:
         return int(self.maps.shape[2])
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Return the attention weights of a block, (row, col) float32."""
+        """Return the attention weights of a block, shape (row, col) float32."""
         check_cancellation()
         block: FloatArray = self.maps[head][rows][:, cols].copy()
         return block
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """Return the sum of each row's weights, (row,)."""
+        """Return the sum of each row's weights, shape (row,)."""
         share: FloatArray = self.maps[head][rows].sum(axis=1)
         return share
 
@@ -251,11 +251,11 @@ class NoAttention:
     keys: int
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.weights
-        """Return zeros, (row, col) float32."""
+        """Return zeros, shape (row, col) float32."""
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.row_sums
-        """Return zeros, (row,) float32, as the sums of the missing weights."""
+        """Return zeros, shape (row,) float32, as the sums of the missing weights."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores

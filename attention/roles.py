@@ -30,7 +30,7 @@ Sums = Mapping[str, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class RoleEvidence:
-    """Attention of each head to the keys of each role, summed over query tokens, (layer, head) float64.
+    """Attention of each head to the keys of each role, summed over query tokens, shape (layer, head) float64.
 
     The sums of several texts of a model can be added. Special tokens do not count as queries. A query counts for a
     role only if a key of the role is visible to it.
@@ -54,22 +54,22 @@ class RoleEvidence:
         )
 
     def strength(self, role: str) -> Numbers:
-        """Return the mean share of attention on the keys of a role, (layer, head); NaN if no token had any."""
+        """Return the mean share of attention on the keys of a role, shape (layer, head); NaN if no token had any."""
         return self._mean(self.shares, role)
 
     def uniform_share(self, role: str) -> Numbers:
-        """Return the share that uniform attention would give the keys of a role, (layer, head)."""
+        """Return the share that uniform attention would give the keys of a role, shape (layer, head)."""
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Return the share of a sink if weights are multiplied by the norms of the values, (layer, head).
+        """Return the share of a sink if weights are multiplied by the norms of the values, shape (layer, head).
 
         The result is None if values were not recorded.
         """
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Return the norm of a sink's values relative to that of other tokens, (layer, head).
+        """Return the norm of a sink's values relative to that of other tokens, shape (layer, head).
 
         The result is None if values were not recorded.
         """
@@ -121,7 +121,7 @@ def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
 
 
 def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
-    """Return each token's attention to the keys of a role in a head, summed over these keys, (token,).
+    """Return each token's attention to the keys of a role in a head, summed over these keys, shape (token,).
 
     The mean over tokens is the strength of the role. The value is NaN for special tokens, for tokens of a long text
     that are not sampled, and for tokens without a key of the role.
@@ -140,7 +140,7 @@ def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str 
 
 
 def sampled_queries(row: TokenRow) -> Indices:
-    """Return the tokens that are measured as queries, (row,): at most MOST_ROWS, evenly spaced, not special."""
+    """Return the tokens that are measured as queries, shape (row,): at most MOST_ROWS, evenly spaced, not special."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)
     if len(real) <= MOST_ROWS:
         return real
@@ -191,7 +191,7 @@ def _add_sums(one: Sums, other: Sums) -> Sums:
 
 
 def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
-    """Return True for visible pairs of query token and key, (row, key)."""
+    """Return True for visible pairs of query token and key, shape (row, key)."""
     mask = record.mask.block(rows, slice(None)) if isinstance(record, Record) else None
     if mask is not None:
         return mask
@@ -201,7 +201,7 @@ def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
 
 
 def _evenness(weights: FloatArray, allowed: FloatArray) -> FloatArray:
-    """Return the entropy relative to that of uniform attention, (row,), 0 to 1.
+    """Return the entropy relative to that of uniform attention, shape (row,), 0 to 1.
 
     The value is 1 for rows with a single visible key.
     """
@@ -323,7 +323,7 @@ def largest_weight_back(looks: FloatArray) -> FloatArray:
 
 
 def mean_distance_back(looks: FloatArray) -> FloatArray:
-    """Return the mean distance of the newest token's attention in tokens, (...).
+    """Return the mean distance of the newest token's attention in tokens, shape (...).
 
     The distance of the first token counts as 0, because it is the farthest and a large weight on it carries little
     information (arXiv:2309.17453).

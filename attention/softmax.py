@@ -151,7 +151,7 @@ def change_softmax_rules(
 
 
 def spreads(record: Record, rows: Rows) -> FloatArray:
-    """Return each head's mean attention entropy over the query tokens ``rows``, in bits, (head,).
+    """Return each head's mean attention entropy over the query tokens ``rows``, in bits, shape (head,).
 
     Rows are scaled to sum to one.
     """

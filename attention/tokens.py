@@ -143,14 +143,14 @@ def bits(log_probabilities: FloatArray) -> FloatArray:
     return found
 
 
-def of_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
+def sum_over_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
     """Sum log-probabilities (token,) over the tokens of each word; return token runs and sums (word,).
 
     ``words`` holds a key for each token that is equal for tokens of a word; a run is (start, stop). The sum is the
     log-probability of a word if each of its tokens was predicted without the later tokens of the word
     (arXiv:2305.10588).
 
-    >>> runs, sums = of_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
+    >>> runs, sums = sum_over_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
     >>> runs, sums.tolist()
     ([(0, 2), (2, 3)], [-3.0, -4.0])
     """

@@ -191,7 +191,7 @@ def layer_after_attention(x: Numbers, joined: Numbers, w_1: Numbers, w_2: Number
 
 
 def norm(rows: Numbers) -> Numbers:
-    """Apply LayerNorm to each row, (row, column): subtract the mean and divide by the standard deviation.
+    """Apply LayerNorm to each row, shape (row, column): subtract the mean and divide by the standard deviation.
 
     >>> norm(np.array([[1.0, 3.0]])).round(3).tolist()
     [[-1.0, 1.0]]
@@ -202,7 +202,7 @@ def norm(rows: Numbers) -> Numbers:
 
 
 def sinusoidal_positions(tokens: int, columns: int) -> Numbers:
-    """Return sinusoidal positions, (token, column), sine in even and cosine in odd columns.
+    """Return sinusoidal positions, shape (token, column), sine in even and cosine in odd columns.
 
     The formula is that of arXiv:1706.03762, section 3.5.
 

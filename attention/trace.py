@@ -150,32 +150,32 @@ class Trace:
         return self.records(part)
 
     def weights(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the attention weights of a head, (query, key) float32; rows sum to at most one."""
+        """Return the attention weights of a head, shape (query, key) float32; rows sum to at most one."""
         return self._record(layer, head, part).weights(head)
 
     def scores(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the input of the softmax, (query, key) float32, scaled and with bias; masked pairs are -inf."""
+        """Return the input of the softmax, shape (query, key) float32, scaled and with bias; masked pairs are -inf."""
         return self._record(layer, head, part).scores(head)
 
     def query(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the query vectors after rotary positions, (query, channel) float32."""
+        """Return the query vectors after rotary positions, shape (query, channel) float32."""
         vectors: FloatArray = self._qkv(layer, head, part).query[head]
         return vectors
 
     def key(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the key vectors of the head's key-value head after rotary positions, (key, channel) float32."""
+        """Return the key vectors of the head's key-value head after rotary positions, shape (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.key[record.kv_head(head)]
         return vectors
 
     def value(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the value vectors of the head's key-value head, (key, channel) float32."""
+        """Return the value vectors of the head's key-value head, shape (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.value[record.kv_head(head)]
         return vectors
 
     def rows(self, query: int, part: str | None = None) -> FloatArray:
-        """Return the attention of a query in every head, (layer, head, key) float32.
+        """Return the attention of a query in every head, shape (layer, head, key) float32.
 
         Raise IndexError if the token does not exist.
         """

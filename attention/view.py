@@ -245,17 +245,17 @@ class View:
         return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> FloatArray:
-        """Return the attention of every query cell to every key cell in a head, (query, key) float32."""
+        """Return the attention of every query cell to every key cell in a head, shape (query, key) float32."""
         return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
 
     def rows(self, query: int) -> FloatArray:
-        """Return the attention of a query cell in every head, (layer, head, key) float32."""
+        """Return the attention of a query cell in every head, shape (layer, head, key) float32."""
         span, every = (query, query + 1), (0, len(self.keys))
         maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> FloatArray:
-        """Return the attention to a key cell in every head, (layer, head, query) float32.
+        """Return the attention to a key cell in every head, shape (layer, head, query) float32.
 
         Long texts use the softmax sums of the forward pass, because exact sums need every complete map.
         """
@@ -267,7 +267,7 @@ class View:
         return np.array(maps, dtype=np.float32)
 
     def block(self, layer: int, head: int, rows: tuple[int, int], cols: tuple[int, int]) -> FloatArray:
-        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), (row, col)."""
+        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), shape (row, col)."""
         record = self._records[layer]
         queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
         if not queries or not keys:
@@ -327,7 +327,7 @@ class View:
         return len(self.queries) > SAMPLED_ABOVE
 
     def thumbnails(self, size: int) -> FloatArray:
-        """Return a max-pooled thumbnail of every head, (layer, head, <=size, <=size).
+        """Return a max-pooled thumbnail of every head, shape (layer, head, <=size, <=size).
 
         Texts longer than SAMPLED_ABOVE are sampled, so each value is a lower bound.
         """
@@ -344,7 +344,7 @@ class View:
             )
 
     def sample(self, size: int) -> npt.NDArray[np.intp] | None:
-        """Return the rows that are sampled for thumbnails of ``size``, (row,), or None if all rows are used."""
+        """Return the rows that are sampled for thumbnails of ``size``, shape (row,), or None if all rows are used."""
         return sample_rows(len(self.queries), size, SAMPLES_PER_CELL) if self.is_sampled() else None
 
     def thumbnail(self, weights: FloatArray, size: int) -> FloatArray:
@@ -352,7 +352,7 @@ class View:
         return (far_pool if self.is_signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Return the attention of the query cells ``rows`` in a head, (row, key) float32, in any order."""
+        """Return the attention of the query cells ``rows`` in a head, shape (row, key) float32, in any order."""
         record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)
@@ -373,7 +373,7 @@ class View:
         return self.renormalise and not self.special and not self.is_signed
 
     def _visible(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """Return the share of each row that goes to visible cells, (row,)."""
+        """Return the share of each row that goes to visible cells, shape (row,)."""
         if record.keys <= SAMPLED_ABOVE:
             return self._sum_cells(record, head, rows)
         shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
@@ -385,7 +385,7 @@ class View:
         return mass
 
     def _sum_cells(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """Return the share of each row that goes to visible cells, (row,), as a direct sum of the weights."""
+        """Return the share of each row that goes to visible cells, shape (row,), as a direct sum of the weights."""
         mass = np.zeros(len(positions(rows, record.queries)), dtype=np.float32)
         for run in runs(self.keys, SAMPLED_ABOVE):
             mass += record.weights(head, rows, run).sum(axis=1)
@@ -432,7 +432,7 @@ def group(row: TokenRow, name: str) -> list[int]:
 
 
 def flow(trace: Trace, queries: Sequence[int], keys: Sequence[int]) -> FloatArray:
-    """Return the attention from some queries to some keys in each head, (layer, head) float32.
+    """Return the attention from some queries to some keys in each head, shape (layer, head) float32.
 
     Weights are summed over the keys and averaged over the queries. Raise ValueError if there are no queries; without
     keys the sum is 0.

@@ -187,7 +187,7 @@ def normalise_heads(vectors: FloatArray, norm: Norm) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionSteps:
-    """Queries, keys or values after each step, (head, token, channel)."""
+    """Queries, keys or values after each step, shape (head, token, channel)."""
 
     projected: FloatArray
     normed: FloatArray | None
@@ -209,7 +209,7 @@ def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
 
 @dataclass(frozen=True, eq=False)
 class WeightSteps:
-    """Steps from dot products to attention weights, (row, key) float32.
+    """Steps from dot products to attention weights, shape (row, key) float32.
 
     Masked keys are -inf in ``scores``.
     """
@@ -282,7 +282,7 @@ class LayerSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the result of the last step that the model computes as well, (row, channel)."""
+        """Return the result of the last step that the model computes as well, shape (row, channel)."""
         ends = (self.closed, self.summed, self.output)
         return next(stage for stage in ends if stage is not None)
 
@@ -334,7 +334,7 @@ def _context(  # noqa: PLR0913
     head: int,
     rows: Rows,
 ) -> FloatArray:  # the terms of the formula
-    """Return the weighted sums of values of a head, (row, channel)."""
+    """Return the weighted sums of values of a head, shape (row, channel)."""
     weights = weigh_head(wiring, record, query, key, head, rows).weights
     values = value.last[head // (wiring.heads // wiring.kv_heads)]
     found: FloatArray = weights @ values * np.float32(wiring.value.factor)
@@ -360,7 +360,7 @@ class Products:
 
 
 def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products:
-    """Return the ``shown`` largest products in the dot product of two vectors (channel,), and the total.
+    """Return the ``shown`` largest terms of the dot product of two vectors (channel,), and its value.
 
     >>> products(np.array([1.0, 2.0, 0.5]), np.array([3.0, -4.0, 0.2]), shown=2)
     Products(channels=(1, 0), terms=((2.0, -4.0), (1.0, 3.0)), left=1, rest=0.1, total=-4.9)

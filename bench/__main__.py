@@ -49,7 +49,7 @@ ON_FILES = {
 
 
 def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[ReportRow]:
-    """Yield the rows of the named measurements; a measurement that fails yields a failed row."""
+    """Run the named measurements and yield their rows; a measurement that fails yields a failed row."""
     for name in names:
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
         print(f"… {name}: {what}", file=sys.stderr, flush=True)

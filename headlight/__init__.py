@@ -1,4 +1,6 @@
-"""Attention of your own tensors or your own model in a notebook; all but ``view`` imports torch.
+"""Functions for notebooks that show attention: of your own tensors, or of your own model.
+
+``explore``, ``why`` and ``similar`` import torch.
 
 >>> import headlight
 >>> headlight.view([[[0.9, 0.1], [0.4, 0.6]]], ["a", "cat"]).trace.weights(0, 0)[1].round(1).tolist()

@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """Serve the app until it ends, opening a browser at the text; return the exit status."""
+    """Run the app until it ends, with a browser opened at the text; return the exit status."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)

@@ -1,4 +1,4 @@
-"""The mean sources of a head's scores over labelled links, for the command ``headlight why-labels`` and for Python."""
+"""The command ``headlight why-labels``: the mean sources of a head's scores over labelled links."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def explain_labels(  # noqa: PLR0913  # the file, the head and its links
     model: str,
     revision: str | None,
 ) -> dict[str, Any]:
-    """Return the report on a file's links as values of JSON; raise CommandError or UserError."""
+    """Return the report on the links in a file as JSON values; may raise CommandError or UserError."""
     layer, number = read_head(head)
     if direction is not None and direction not in DIRECTIONS:
         raise CommandError(f'The direction is "out" or "in"; got "{direction}".')
@@ -138,7 +138,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return lines on the mean score, the largest sources of each side, and the directions."""
+    """Return a summary as text: the mean score, the largest sources of each side, and the directions."""
     lines = [
         f"{found['relation']} in head {found['head']}, {found['direction']}: mean score {found['score']:.2f}, mean over"
         f" the keys {found['mean_over_keys']:.2f}, difference {_interval(found['centred'])};"

@@ -1,4 +1,4 @@
-"""The sources of an attention score, for the command ``headlight why`` and for Python."""
+"""The command ``headlight why`` and the function ``why``: the sources of an attention score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHOWN = 3  # sources of each side in the printed summary
 
 @dataclass(frozen=True)
 class FoundToken:
-    """A token that a user named; ``tokens`` is the number of tokens of its word."""
+    """The token for a word that a user typed; ``tokens`` is the number of tokens of its word."""
 
     index: int
     text: str
@@ -42,7 +42,7 @@ class FoundToken:
 
     @property
     def note(self) -> str:
-        """Return a sentence if the word has several tokens, else ""."""
+        """Return a note if the word has several tokens, of which the first is used; else ""."""
         return f'"{self.word}" has {self.tokens} tokens; "{self.text}" is used.' if self.tokens > 1 else ""
 
 
@@ -99,7 +99,10 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
 def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     backend: LocalBackend, trace: Trace, request: TraceRequest, head: str, query: str, key: str, part: str | None
 ) -> dict[str, Any]:
-    """Return the terms and the checks of a score as values of JSON; raise CommandError or UserError."""
+    """Decompose an attention score; return its terms and checks as JSON values.
+
+    ``query`` and ``key`` are words or token numbers, as typed. May raise CommandError or UserError.
+    """
     layer, number = read_head(head)
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
@@ -207,7 +210,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a few lines: the score, the largest sources of each side with their checks, and notes."""
+    """Return a summary as text: the score, the largest sources of each side with their checks, and notes."""
     excess = found["score"] - found["mean_over_keys"]
     lines = [
         f"{found['from']['text']} → {found['to']['text']} in head {found['head']}: score {found['score']:.2f},"

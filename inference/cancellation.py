@@ -124,7 +124,7 @@ def set_visitor_source(finder: Callable[[], Visitor | None]) -> None:
 
 @contextmanager
 def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[None]:
-    """Cancel the work inside the block if the visitor leaves or ``seconds`` pass.
+    """Inside the block, cancel the work if the visitor leaves or ``seconds`` pass.
 
     Inside another such block, the outer limits apply. Without a visitor, as in a program, there is no limit.
     ``progress`` is passed to the CancelToken.
@@ -140,7 +140,7 @@ def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[
 
 @contextmanager
 def use_token(stop: CancelToken) -> Iterator[CancelToken]:
-    """Make ``stop`` the cancellation token of this thread inside the block."""
+    """Inside the block, use ``stop`` as the cancellation token of this thread."""
     token = _stop.set(stop)
     try:
         with checked_by(stop.check):

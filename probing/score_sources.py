@@ -46,13 +46,13 @@ class InspectingBackend(Protocol):
     """The part of a backend that answers requests for scores."""
 
     def inspect(self, request: InspectRequest[LabelledScoresAnswer]) -> LabelledScoresAnswer:
-        """Return the scores of a head on some texts."""
+        """Return the scores of a head on the links of some texts."""
         ...
 
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The mean centred terms of a source over links; the 95 % interval is a bootstrap over sentences."""
+    """The mean centred term of a source over links, with a 95 % bootstrap interval over sentences."""
 
     source: str
     mean: float
@@ -62,7 +62,7 @@ class MeanTerm:
 
 @dataclass(frozen=True)
 class DirectionScore:
-    """Held-out links that the first ``directions`` contrastive directions find, in percent.
+    """The held-out links that a head finds with its first ``directions`` contrastive directions only, in percent.
 
     ``shuffled`` has the smallest, the median and the largest percentage for directions of shuffled labels.
     ``share`` is the part of the head's held-out margin between labelled and other keys that lies in the directions.
@@ -82,10 +82,11 @@ class DirectionScore:
 
 @dataclass(frozen=True)
 class DirectionReport:
-    """Directions selected on ``selected`` links and reported on the ``links`` of the other sentences.
+    """The share of links that a head's contrastive directions find, if selected on other sentences.
 
-    ``head``, with its interval, is the percentage of these links that the whole score finds, ``rule`` that of the
-    best rule without a model, and ``chance`` that of a random candidate.
+    The directions are selected on ``selected`` links; ``links`` is the number of links in the other sentences.
+    ``head``, with its interval, is the percentage of these links that the whole score finds, ``rule`` that of the best
+    rule without a model, and ``chance`` that of a random candidate.
     """
 
     selected: int
@@ -103,7 +104,7 @@ class DirectionReport:
 
 @dataclass(frozen=True)
 class SourceReport:
-    """The mean terms of a head over the links of a relation, and its directions; None with too few links.
+    """The mean terms of a head's scores over the links of a relation, and its contrastive directions, if any.
 
     ``direction`` is 0 if a link's source attends to its target, 1 for the opposite. ``score`` and ``mean_over_keys``
     are means over the links. ``left_out`` counts links whose key the query cannot see, or that the model cannot read.
@@ -184,7 +185,7 @@ def decompose_links(backend: InspectingBackend, run: SourceRun) -> SourceReport:
 def report(
     run: SourceRun, questions: Sequence[LabelledScoresRequest], answers: Sequence[LabelledScoresAnswer]
 ) -> SourceReport:
-    """Return the report of the answers to the questions of a run; raise UserError if no link could be read."""
+    """Combine the answers to the requests of a run into its report; raise UserError if no link could be read."""
     links = list(_read_links(run, questions, answers))
     if not links:
         reason = next((answer.reason for answer in answers if answer.reason), "")

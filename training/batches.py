@@ -33,7 +33,7 @@ class MaskedBatch:
 def choose(
     candidates: NDArray[np.bool_], words: NDArray[np.int64], rate: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Select the tokens to predict, about the share ``rate`` of each row's candidates, (row, position) bool.
+    """Select the tokens to predict, about the share ``rate`` of each row's candidates, shape (row, position) bool.
 
     ``words`` contains the word number of each position, ascending along a row; a word is selected as a whole. Pass a
     different number for every position to select single tokens. The limit of a row is ``rate`` times its number of

@@ -268,7 +268,7 @@ def attend(  # noqa: PLR0913  # torch's own signature
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Return scaled dot-product attention, (…, head, query, channel) (arXiv:1706.03762, equation 1)."""
+    """Return scaled dot-product attention, shape (…, head, query, channel) (arXiv:1706.03762, equation 1)."""
     if enable_gqa:
         value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3)
     found: Array = weigh(query, key, attn_mask, is_causal, scale, enable_gqa) @ value

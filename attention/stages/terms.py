@@ -305,10 +305,10 @@ def flat(array: Array) -> Array:
     return found
 
 
-def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
+def array_index(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
     """Return the index in an array of this shape of the element at (row, column) of ``flat(array)``.
 
-    >>> place_of((1, 3, 5, 8), 4, 9)
+    >>> array_index((1, 3, 5, 8), 4, 9)
     (0, 1, 4, 1)
     """
     if len(shape) == 1:
@@ -317,10 +317,10 @@ def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
     return (*(int(axis) for axis in others[:-1]), row, int(others[-1]))
 
 
-def spot_of(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
+def row_and_column(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
     """Return the (row, column) in ``flat(array)`` of the element at index ``place`` of an array of this shape.
 
-    >>> spot_of((1, 3, 5, 8), (0, 1, 4, 1))
+    >>> row_and_column((1, 3, 5, 8), (0, 1, 4, 1))
     (4, 9)
     """
     if len(place) == 1:

@@ -113,7 +113,7 @@ GONE = gettext_lazy(
 )
 
 
-def place_of(settings: Settings) -> Path:
+def fine_tuned_root(settings: Settings) -> Path:
     """Return the folder that contains all fine-tuned models: as configured, else inside the cache."""
     from huggingface_hub import constants
 
@@ -142,7 +142,7 @@ def folder(place: Path, name: str) -> Path:
 
 def resolve_fine_tuned(name: str, settings: Settings) -> Path:
     """Return the folder of a fine-tuned model's files; raise UserError if it is missing or unsaved."""
-    found = folder(place_of(settings), name) / MODEL
+    found = folder(fine_tuned_root(settings), name) / MODEL
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
     if not ((found / WEIGHTS).is_file() and (found / SCORES).is_file()):
@@ -161,7 +161,7 @@ def state_stamp(name: str, settings: Settings) -> str | None:
 def fine_tuned_title(name: str, settings: Settings) -> str:
     """Return the title that a visitor gave to a fine-tuned model; raise UserError if the model is missing."""
     try:
-        with (folder(place_of(settings), name) / JOB).open("rb") as stream:
+        with (folder(fine_tuned_root(settings), name) / JOB).open("rb") as stream:
             found = json.loads(stream.read(MOST_BYTES))["title"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise UserError(GONE, way_out="embedded") from error

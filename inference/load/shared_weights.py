@@ -380,7 +380,7 @@ def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
 
 @contextmanager
 def few_modules() -> Iterator[None]:
-    """Raise ValueError inside the block once this thread has built more than MOST_MODULES modules.
+    """Inside the block, raise ValueError once this thread has built more than MOST_MODULES modules.
 
     A configuration can multiply modules in many ways, such as experts times layers, so the limit counts the built
     modules.

@@ -246,7 +246,7 @@ class ImageProcessor:
         )
 
     def _process(self, picture: Picture, resized: Size, cropped: Size) -> FloatArray:
-        """Return the processor's pixels for the computed sizes, (channel, row, column) float32."""
+        """Return the processor's pixels for the computed sizes, shape (channel, row, column) float32."""
         made = self.processor(
             images=picture.pixels,
             input_data_format="channels_last",

@@ -50,7 +50,7 @@ def answer(loaded: LoadedModel, question: ScoreRequest) -> ScoreAnswer:
 
 
 def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
-    """Return the answer for a prepared model and its inputs, a single text or picture."""
+    """Return the terms of a score and their checks, for a prepared model and a single text or picture."""
     part = question.part or next(iter(heads_of(model)))
     refuse_head(model, part, question.layer, question.head)
     graph = record_graph(model, given)
@@ -70,7 +70,10 @@ def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: t
 
 
 def is_unknown(sources: frozenset[str], layer: int) -> bool:
-    """Return True if vectors have no source, or if they are not affine in the input of their own layer."""
+    """Return True if the vectors of a layer cannot be decomposed.
+
+    That is so if they have no source, or are not an affine function of the layer's input.
+    """
     return not sources or any(is_block(source) and source.endswith(f" {layer}") for source in sources)
 
 

@@ -51,7 +51,7 @@ class Recurrent(SequenceModel):
         self.memory = nn.LSTM(WIDE, LSTM_WIDE, batch_first=True)
 
     def inside(self, vectors: Tensor) -> Tensor:
-        """Return the LSTM's hidden state after every position, (row, position, channel)."""
+        """Return the LSTM's hidden state after every position, shape (row, position, channel)."""
         states: Tensor = self.memory(vectors)[0]
         return states
 

@@ -42,7 +42,7 @@ class LabelShares:
 
 
 def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
-    """Compute logits of a batch: (row, label) for classes, (row, position, label) for tags."""
+    """Compute the logits of a batch, shape (row, label) for classes or (row, position, label) for tags."""
     given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
     found: Tensor = model(
         **{name: _to_device(array, device) for name, array in given.items() if array is not None}

@@ -113,7 +113,7 @@ class SnapshotRecorder:
                 yield np.stack([np.stack([one.weights(head) for head in range(one.heads)]) for one in records])
 
     def telling(self, at: int) -> Places:
-        """Return the positions of the tokens from which the label of sentence ``at`` is read, (position,).
+        """Return the positions of the tokens from which the label of sentence ``at`` is read, shape (position,).
 
         In a tagged text these are the tokens of words whose tag is not "O". In a classified text it is the token that
         the task head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head reads

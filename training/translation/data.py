@@ -208,7 +208,7 @@ class TranslationBatch:
 
 
 def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Return rows of token ids of unequal length as a padded array, (row, position).
+    """Return rows of token ids of unequal length as a padded array, shape (row, position).
 
     >>> laid_out([[5, 6, 7], [8]], padding=0).tolist()
     [[5, 6, 7], [8, 0, 0]]

@@ -144,7 +144,7 @@ function createStack(root) {
     setAttribute(
       rows,
       "aria-label",
-      _("{title}. Arrow keys move over the parts, Enter goes closer.", { title: data.title }),
+      _("{title}. Arrow keys move, Enter zooms in.", { title: data.title }),
     );
     const [theme, focused] = [readTheme(el), /** @type {Document|ShadowRoot} */ (el.getRootNode()).activeElement];
     const start = data.rows.some((row) => row.parts.some((part) => part.pick === data.chosen));

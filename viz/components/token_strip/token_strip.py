@@ -1,4 +1,4 @@
-"""A row of tokens that can be picked: payload and mount, drawn by token_strip.js."""
+"""A row of tokens that can be picked, drawn by token_strip.js."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mark = Literal["", "chosen", "target", "masked", "removed", "right", "missed", "
 
 @dataclass(frozen=True)
 class TokenChip:
-    """A token or word with its view options."""
+    """A token or word of a token strip, with its shade, mark and tooltip."""
 
     text: str
     shade: float | None = None  # 0..1 on the sequential palette, -1..1 on the diverging palette
@@ -29,7 +29,7 @@ class TokenChip:
 
 
 def payload(chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
-    """Return the data that token_strip.js draws, with the fields of its typedef StripData."""
+    """Return the data for token_strip.js, with the fields of its typedef StripData."""
     drawn = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
     return {**drawn, **words_field("token_strip/token_strip")}
 
@@ -42,13 +42,13 @@ def mount(
     on_pick: Callable[[], None] | None = None,
     diverging: bool = False,
 ) -> None:
-    """Draw the chips; ``on_pick`` runs if a chip is picked, and ``picked_chip(key)`` returns its index."""
+    """Draw the token strip; ``on_pick`` is called for a token, whose index ``picked_chip(key)`` returns."""
     data = payload(chips, title, on_pick is not None, diverging)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_chip(key: str) -> int | None:
-    """Return the index of the picked chip, or None; valid inside ``on_pick``."""
+    """Return the index of the picked token, or None; valid inside ``on_pick``."""
     index = st.session_state.get(key, {}).get("picked")
     return index if type(index) is int and index >= 0 else None
 
