@@ -15,10 +15,9 @@ from attention.trace import Trace
 
 
 def mean_maps(trace: Trace) -> FloatArray:
-    """Return each layer's attention, the mean over its heads, (layer, query, key) float32.
+    """Return the mean attention map of each layer over its heads, shape (layer, query, key), float32.
 
-    Rows are scaled to sum to one, which removes the share of attention sinks. Models without sinks already have such
-    rows.
+    Each row is divided by its sum. This changes only models with attention sinks, whose rows sum to less than one.
     """
     records = attending_records(trace.shares())
     means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in records]
@@ -37,7 +36,7 @@ def shares(values: FloatArray) -> FloatArray:
 
 
 def with_residual(maps: FloatArray) -> FloatArray:
-    """Return half attention plus half identity, to account for the residual stream (arXiv:2005.00928).
+    """Return (A + I) / 2 for each map A, which accounts for the residual stream (arXiv:2005.00928).
 
     >>> with_residual(np.array([[[0.2, 0.8], [1.0, 0.0]]])).round(2).tolist()
     [[[0.6, 0.4], [0.5, 0.5]]]
@@ -47,10 +46,11 @@ def with_residual(maps: FloatArray) -> FloatArray:
 
 
 def rollout(mixed: FloatArray) -> FloatArray:
-    """Return the attention rollout (query, key): the product of the maps over the layers.
+    """Return the attention rollout, shape (query, key): the product of the maps of all layers.
 
-    Entry (i, j) is the contribution of input token j to token i of the last layer. Rows sum to one if the rows of
-    ``mixed`` (layer, query, key) sum to one (arXiv:2005.00928).
+    ``mixed`` contains the maps of all layers, shape (layer, query, key), for example those of ``with_residual``. Entry
+    (i, j) of the result is the contribution of input token j to token i of the last layer (arXiv:2005.00928). Its rows
+    sum to one if the rows of ``mixed`` do.
 
     >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
@@ -62,10 +62,10 @@ def rollout(mixed: FloatArray) -> FloatArray:
 
 
 def rollout_row(trace: Trace, query: int) -> FloatArray:
-    """Return the attention rollout of a single query, (key,), with the residual stream included.
+    """Return a single row of the attention rollout, shape (key,), with the residual stream included.
 
-    The row is multiplied with the maps from the last layer down, so no two maps are multiplied. Each layer contributes
-    half its mean map and half the identity.
+    The row is multiplied by the map of each layer, from the last to the first, which is cheaper than multiplying the
+    maps. The map of a layer is (A + I) / 2, with the mean A over its heads.
     """
     records = trace.records()
     row: FloatArray = np.zeros(records[0].keys, dtype=np.float32)
@@ -90,9 +90,10 @@ def mean_row_distance(rows: FloatArray) -> float:
 
 
 def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatArray:
-    """Return the norms ‖Σ_h α_h(i, j) · v_h(j) W_O,h‖, (query, key) (arXiv:2004.10102).
+    """Return the norm of the vector that each query receives from each key, shape (query, key).
 
-    ``weights`` is (head, query, key), ``values`` (head, key, channel) and ``output``, W_O, (head, channel, output).
+    The vector is Σ_h α_h(i, j) · v_h(j) W_O,h, a sum over heads (arXiv:2004.10102). ``weights`` α is (head, query,
+    key), ``values`` v is (head, key, channel), and ``output`` W_O is (head, channel, output).
 
     >>> norms(np.full((1, 1, 2), 0.5), np.array([[[3.0], [0.0]]]), np.array([[[0.0, 2.0]]])).tolist()
     [[3.0, 0.0]]
@@ -104,7 +105,7 @@ def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatA
 
 
 def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
-    """Return the norms of a recorded layer for the query tokens ``rows``, (row, key); see ``norms``."""
+    """Return ``norms`` of a recorded layer for the query tokens ``rows``, shape (row, key)."""
     heads = range(record.heads)
     weights = np.stack([record.weights(head, rows) for head in heads])
     values = np.stack([record.value[record.kv_head(head)] for head in heads])
@@ -112,10 +113,10 @@ def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
 
 
 def zeroing_rollout(distances: FloatArray) -> FloatArray:
-    """Return the rollout of value-zeroing distances (layer, query, key), (query, key) (arXiv:2301.12971).
+    """Return the rollout of value-zeroing distances, shape (query, key) (arXiv:2301.12971).
 
-    Rows are scaled to sum to one. The distances include the residual stream already, so no identity is added. A token
-    with distances of zero keeps its own contribution only.
+    ``distances`` is (layer, query, key). Its rows are scaled to sum to one. The distances include the residual stream
+    already, so no identity is added. A token with distances of zero keeps its own contribution only.
 
     >>> zeroing_rollout(np.array([[[0.2, 0.2], [0.0, 0.0]], [[0.0, 0.1], [0.3, 0.1]]])).round(3).tolist()
     [[0.0, 1.0], [0.375, 0.625]]
@@ -128,7 +129,7 @@ def zeroing_rollout(distances: FloatArray) -> FloatArray:
 
 
 def over_words(values: FloatArray, words: Sequence[tuple[int, int]]) -> FloatArray:
-    """Sum values of tokens (token,) over the tokens (start, stop) of each word, (word,).
+    """Sum token values (token,) over the tokens of each word, given as (start, stop); return shape (word,).
 
     >>> over_words(np.array([1.0, 2.0, 4.0]), [(0, 1), (1, 3)]).tolist()
     [1.0, 6.0]

@@ -1,4 +1,4 @@
-"""Word alignment from cross-attention: its matrix, its links, and its error rate on manual links."""
+"""Word alignment from cross-attention: maps, predicted links, and error rates against manual links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ END = "⟨end⟩"  # label of the end-of-sequence token, which the last step gen
 
 
 class CrossRowConvention(StrEnum):
-    """The decoder step from which the row of a target token is taken."""
+    """The decoder step whose cross-attention is used as the row of a target token."""
 
     WRITING = "writing"  # the step that generates the token
     OWN = "own"  # the step that reads the token
@@ -40,7 +40,7 @@ class Alignment:
     read_at: CrossRowConvention
 
     def strongest(self, row: int) -> int | None:
-        """Return the source word with the largest weight in a row, or None if no word has weight.
+        """Return the index of the source word with the largest weight in a row, or None if all are zero.
 
         Special tokens are ignored.
         """
@@ -69,9 +69,9 @@ def alignment(  # noqa: PLR0913  # a head and the options of the alignment
 
 
 def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
-    """Return the trace with the rows of cross-attention labelled by the convention ``read_at``.
+    """Return the trace with the rows of its cross-attention labelled by the convention ``read_at``.
 
-    With WRITING, use the part "cross" of the result only, because target tokens are shifted by a position. Raise
+    With WRITING, the target tokens are shifted by a position, so only the part "cross" of the result is valid. Raise
     Unavailable if the trace has no cross-attention.
     """
     if trace.target is None or "cross" not in trace.parts:
@@ -85,7 +85,7 @@ def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
 
 
 def output_tokens(row: TokenRow) -> TokenRow:
-    """Return the tokens that the steps generate: the row shifted by a token, with an end token.
+    """Return the tokens that the decoder steps generate: the target shifted left, with an end token.
 
     >>> row = TokenRow(("<s>", "Bon", "jour"), (0, 7, 8), (None, 0, 0), (0,) * 3, (None, (0, 3), (3, 7)))
     >>> output_tokens(row).pieces, output_tokens(row).spans
@@ -148,10 +148,11 @@ class HandAligned:
 
 
 def strongest_sources(trace: Trace, pair: HandAligned) -> Places:
-    """Return the source word of each target word by head, (convention, layer, head, target word).
+    """Return the source word with the largest weight for each target word in each head.
 
-    Conventions are in the order of CrossRowConvention. The value is NOWHERE if the target word has no token or no
-    weight on source words. Raise Unavailable if the trace has no cross-attention.
+    The shape is (convention, layer, head, target word), with the conventions in the order of CrossRowConvention. The
+    value is NOWHERE if the target word has no token or no weight on source words. Raise Unavailable if the trace has
+    no cross-attention.
     """
     if trace.target is None:
         raise Unavailable(
@@ -178,9 +179,9 @@ def _argmax_sources(weights: FloatArray) -> Places:
 
 @dataclass(frozen=True, eq=False)
 class AlignmentCounts:
-    """Counts of predicted links against manual links; they add up over sentences.
+    """Numbers of predicted and manual links, from which accuracy and alignment error rate are computed.
 
-    All arrays have the same shape.
+    All arrays have the same shape. The counts of several sentences can be added.
     """
 
     words: Numbers  # target words with manual links
@@ -214,9 +215,9 @@ class AlignmentCounts:
 
 
 def count(pair: HandAligned, links: Places) -> AlignmentCounts:
-    """Count predicted links against manual links, (..., target word) -> counts of shape (...).
+    """Count how many predicted links agree with the manual links, for arrays of predictions.
 
-    ``links`` holds a source word or NOWHERE for each target word.
+    ``links`` (..., target word) holds a source word or NOWHERE for each target word; the counts have the shape (...).
 
     >>> pair = HandAligned("a b", "x y", ((0, 1), (2, 3)), ((0, 1), (2, 3)), frozenset({(0, 1)}), frozenset({(1, 0)}))
     >>> counts = count(pair, np.array([[1, 0], [0, 0], [1, NOWHERE]]))  # the second has one right, the third one link
@@ -246,12 +247,12 @@ def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
 
 
 def by_diagonal(pair: HandAligned) -> AlignmentCounts:
-    """Return the counts of the diagonal baseline, shape ()."""
+    """Return the counts for the links that ``diagonal`` predicts, shape ()."""
     return count(pair, np.array(diagonal(len(pair.target_words), len(pair.source_words)), dtype=np.intp))
 
 
 def by_chance(pair: HandAligned) -> AlignmentCounts:
-    """Return the expected counts of a random source word for each target word, shape ()."""
+    """Return the expected counts if each target word is linked to a random source word, shape ()."""
     sources, targets = len(pair.source_words), len(pair.target_words)
     every = count(pair, np.repeat(np.arange(sources, dtype=np.intp)[:, None], targets, axis=1))
     return AlignmentCounts(*(np.asarray(value.mean()) for value in vars(every).values()))
@@ -263,10 +264,11 @@ def total(counts: Sequence[AlignmentCounts]) -> AlignmentCounts:
 
 
 def source_coverage(weights: FloatArray) -> FloatArray:
-    """Return the mean over source tokens of the largest weight on each, (..., step, source) -> (...).
+    """Return how well the decoder steps cover the source: the mean of each source token's largest weight.
 
-    The value is 1 if every source token has a step that attends to nothing else. It is 1/n if attention is uniform over
-    n tokens, and if every step attends to the same token: a high value needs sharp attention that covers all words.
+    ``weights`` is (..., step, source), and the result has the shape (...). The value is 1 if every source token has a
+    step that attends to nothing else. It is 1/n if attention is uniform over n tokens, and if every step attends to
+    the same token: a high value needs sharp attention that covers all words.
 
     >>> one_by_one, one_takes_all = np.eye(2), np.array([[1.0, 0.0], [1.0, 0.0]])
     >>> source_coverage(np.stack([one_by_one, one_takes_all, np.full((2, 2), 0.5)])).tolist()
@@ -277,7 +279,7 @@ def source_coverage(weights: FloatArray) -> FloatArray:
 
 
 def covering_heads(trace: Trace) -> FloatArray:
-    """Return the source coverage of every cross-attention head, (layer, head) float32.
+    """Return the source coverage of every cross-attention head, shape (layer, head) float32.
 
     Special tokens of the source and the step after the last generated token are left out. The values are 0 if no target
     or source tokens remain. Raise Unavailable if the trace has no cross-attention.

@@ -1,4 +1,4 @@
-"""Annotated links between words, and tests if a head's attention finds them.
+"""Annotated links between words, and the test for whether a head's attention finds them.
 
 A link has a source word and a target word. If all other words are candidates, attention to a word is the sum over
 its tokens and attention from a word the mean over its tokens; special tokens and the word itself are excluded, and
@@ -24,7 +24,7 @@ DIRECTIONS = 2
 
 @dataclass(frozen=True)
 class Link:
-    """An annotated link from ``source`` to ``target``, the correct unit among its competitors."""
+    """An annotated link from the unit ``source`` to the unit ``target``, which a head should prefer to ``others``."""
 
     relation: str
     source: int  # index into the units of the text
@@ -34,7 +34,7 @@ class Link:
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """An annotated text; ``units`` are words or other spans, (start, stop) in characters."""
+    """An annotated text; ``units`` are words or other spans, as (start, stop) in characters."""
 
     text: str
     units: tuple[Span, ...]
@@ -44,14 +44,14 @@ class AnnotatedText:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The tokens of each unit in a padded batch of annotated texts."""
+    """A padded batch of annotated texts, with the tokens that belong to each of their units."""
 
     items: tuple[AnnotatedText, ...]
     units: BoolArray  # (text, unit, token): True if the token belongs to the unit
 
     @classmethod
     def from_items(cls, items: Sequence[AnnotatedText], rows: Sequence[TokenRow], width: int | None = None) -> Layout:
-        """Build the layout from texts and their token rows; ``width`` is the padded length.
+        """Build the layout of texts and their token rows, padded to ``width`` tokens.
 
         The default of ``width`` is the length of the longest row.
         """
@@ -62,7 +62,7 @@ class Layout:
         return cls(tuple(items), units)
 
     def read(self) -> BoolArray:
-        """Return True for each link if all its units have tokens, (link,)."""
+        """Return a flag for each link, shape (link,): True if all its units have tokens (were not truncated)."""
         seen: BoolArray = np.any(self.units, axis=2)
         return np.array(
             [
@@ -74,9 +74,10 @@ class Layout:
         )
 
     def find_hits(self, weights: FloatArray) -> BoolArray:
-        """Return the links that each head finds, (link, direction, head), in the order of the texts.
+        """Return a flag for each link that a head finds, shape (link, direction, head), in text order.
 
-        ``weights`` is (text, head, query, key). A source without any weight to the competing units finds nothing.
+        ``weights`` is (text, head, query, key). Direction 0 is from source to target, and 1 from target to source. A
+        link is not found if its source has no weight on any candidate.
         """
         links = [(text, link) for text, item in enumerate(self.items) for link in item.links]
         result = np.zeros((len(links), DIRECTIONS, weights.shape[1]), dtype=bool)
@@ -94,10 +95,10 @@ class Layout:
 
 
 def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
-    """Return the tokens of each unit, (unit, token): those that share a character with the unit.
+    """Return a flag for each token that belongs to a unit, shape (unit, token).
 
-    A token without characters takes the span of the next token of its word, or else of the previous token; special
-    tokens belong to no unit.
+    A token belongs to a unit if they share a character. A token without characters takes the span of the next token of
+    its word, or else of the previous token; special tokens belong to no unit.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> membership(row, [(0, 7)]).tolist()
@@ -122,9 +123,9 @@ def _places(row: TokenRow) -> list[Span]:
 
 
 def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
-    """Return attention between units, (text, head, unit, unit).
+    """Return the attention between units, shape (text, head, unit, unit).
 
-    The value is the sum over the key tokens and the mean over the query tokens.
+    Weights are summed over the key tokens of a unit and averaged over the query tokens.
 
     >>> weights = np.array([[[[0.1, 0.6, 0.3], [0.4, 0.2, 0.4], [0.5, 0.25, 0.25]]]], np.float32)
     >>> two = np.array([[[True, False, False], [False, True, True]]])  # the second unit has two pieces
@@ -140,10 +141,10 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 
 
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
-    """Return a head's attention to each candidate for the target of a link, (unit,); see ``Layout.find_hits``.
+    """Return a head's attention to each candidate for the target of a link, shape (unit,).
 
-    ``weights`` is (query, key) and ``units`` (unit, token). ``direction`` is 0 for attention from the link's
-    source to its target, and 1 for the opposite direction. Units that are not candidates are NaN.
+    ``weights`` is (query, key) and ``units`` (unit, token). ``direction`` is 0 for attention from the link's source to
+    its target, and 1 for the opposite direction. Units that are not candidates are NaN. See ``Layout.find_hits``.
 
     >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
     >>> candidate_weights(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives
@@ -164,7 +165,7 @@ def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, directi
 
 
 def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArray:
-    """Return True if a source's largest weight to another unit goes to the target, (link, head).
+    """Return True if a source's largest weight to another unit goes to the target, shape (link, head).
 
     ``places`` is (link, 3): text, source and target.
     """
@@ -177,7 +178,7 @@ def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArra
 
 
 def _beats_candidates(weights: FloatArray, units: BoolArray, link: Link) -> BoolArray:
-    """Return True for each head that scores the target above every other candidate, (head,).
+    """Return True for each head that scores the target above every other candidate, shape (head,).
 
     ``weights`` is (head, query, key).
     """

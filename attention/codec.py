@@ -1,4 +1,4 @@
-"""The binary format of files, answers and maps: safetensors, with JSON in its metadata.
+"""The binary format of saved traces, messages and maps: safetensors, with JSON in its metadata.
 
     uint64 header length | JSON header, padded with spaces | tensors, little-endian, without gaps
 
@@ -36,10 +36,10 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def encode(metadata: Mapping[str, str], tensors: Mapping[str, Numbers]) -> list[Block]:
-    """Return the bytes of a file in blocks: the header, then each tensor; contiguous tensors are not copied.
+    """Encode metadata and tensors as a file; return its bytes in blocks, the header first.
 
-    Tensors whose length has the largest power of two as a divisor come first, so that each tensor is aligned to its
-    numbers. Raise KeyError for numbers that are not in ``DTYPES``.
+    Contiguous tensors are not copied. Tensors whose length has the largest power of two as a divisor come first, so
+    that each tensor is aligned to its numbers. Raise KeyError for numbers that are not in ``DTYPES``.
     """
     header: dict[str, Any] = {METADATA: dict(metadata)}
     blocks, at = list[Block](), 0
@@ -61,10 +61,9 @@ def _alignment(size: int) -> int:
 
 
 def decode(data: Block) -> tuple[dict[str, str], dict[str, Numbers]]:
-    """Return the metadata and the tensors of a file, which are read-only views of its bytes.
+    """Return the metadata and the tensors of a file; the tensors are read-only views of ``data``.
 
-    Raise ValueError if the bytes are not a whole file: a header within its limits, and tensors without gaps that
-    fill the rest.
+    Raise ValueError if the file is incomplete, its header is too long, or its tensors leave gaps.
 
     >>> metadata, tensors = decode(b"".join(encode({"a": "b"}, {"w": np.array([[0.5, 1.0]])})))
     >>> metadata, tensors["w"].tolist()
@@ -104,7 +103,7 @@ def _tensor(body: memoryview, at: int, dtype: str, shape: list[int], data_offset
 
 
 def sqrt8(weights: FloatArray) -> Bytes:
-    """Encode weights from 0 to 1 as bytes, round(255 · √w).
+    """Encode weights from 0 to 1 as unsigned bytes, round(255 · √w).
 
     >>> sqrt8(np.array([0.0, 0.25, 1.0], np.float32)).tolist()
     [0, 128, 255]
@@ -114,7 +113,7 @@ def sqrt8(weights: FloatArray) -> Bytes:
 
 
 def from_sqrt8(coded: Bytes) -> FloatArray:
-    """Decode square-root bytes to weights, with an error of at most 0.004.
+    """Decode the bytes of ``sqrt8`` to weights, with an error of at most 0.004.
 
     >>> from_sqrt8(np.array([0, 255], np.uint8)).tolist()
     [0.0, 1.0]
@@ -136,7 +135,7 @@ def signed8(values: FloatArray) -> npt.NDArray[np.int8]:
 
 
 def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
-    """Decode signed square-root bytes to numbers, with an error of at most 0.008.
+    """Decode the bytes of ``signed8`` to numbers, with an error of at most 0.008.
 
     >>> from_signed8(np.array([-127, 0], np.int8)).tolist()
     [-1.0, 0.0]
@@ -147,11 +146,11 @@ def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
 
 
 def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
-    """Convert numbers to float16 with the rounding of ``astype``, but much faster for weights from 0 to 1.
+    """Convert numbers to float16, much faster than ``astype`` for weights from 0 to 1.
 
-    Most weights of a long text are below 2**-14, where float16 is subnormal and ``astype`` is slow. Such a number is a
-    multiple of 2**-24. Other weights reuse the bits of float32, with a rebased exponent and 13 fewer bits of the
-    fraction.
+    The rounding is that of ``astype``. Most weights of a long text are below 2**-14, where float16 is subnormal and
+    ``astype`` is slow. Such a number is a multiple of 2**-24. Other weights reuse the bits of float32, with a rebased
+    exponent and 13 fewer bits of the fraction.
 
     >>> halves(np.array([0.5, 1e-5, 0], np.float32)).tolist() == np.array([0.5, 1e-5, 0], np.float16).tolist()
     True
@@ -190,9 +189,10 @@ CODINGS = {dtype: coding for coding, dtype in STORED.items()}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
-    """Encode maps for the browser; ``arrays`` maps each name to (values, coding), with a coding from ``STORED``.
+    """Encode maps and a header for the browser, as a message that frames.js decodes.
 
-    The stored dtype of a tensor identifies its coding.
+    ``arrays`` maps each name to (values, coding), with a coding from ``STORED``. The stored dtype of a tensor
+    identifies its coding.
     """
     tensors = {
         name: CODERS[coding](values).astype(STORED[coding], copy=False) for name, (values, coding) in arrays.items()
@@ -201,7 +201,7 @@ def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]
 
 
 def decode_frame(data: bytes) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """Decode a frame to its header and its float32 arrays.
+    """Decode a message of ``frame`` to its header and its float32 arrays.
 
     >>> header, arrays = decode_frame(frame({"a": 1}, {"w": (np.array([[0.5, 1.0]], np.float32), "float16")}))
     >>> header["a"], arrays["w"].tolist()

@@ -1,4 +1,4 @@
-"""Comparison of two views: aligned cells, and differences between the attention of heads."""
+"""Comparison of two views: aligned cells, and differences between the attention maps of their heads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Place = tuple[int, int, int]  # segment, first character, end character
 
 @dataclass(frozen=True)
 class Aligned:
-    """Pairs of matching runs of cells, (left, right), in text order."""
+    """Pairs (left, right) of corresponding runs of cells in two views, in text order."""
 
     pairs: tuple[tuple[Run, Run], ...]
 
@@ -36,9 +36,9 @@ class Aligned:
         return Aligned(tuple((right, left) for left, right in self.pairs))
 
     def pair_of(self, side: int, cell: int) -> int | None:
-        """Return the index of the pair that contains a cell of a side, or None if there is none.
+        """Return the index of the pair that contains ``cell``, or None if the cell is not aligned.
 
-        ``side`` is 0 for left and 1 for right.
+        ``side`` is 0 if it is a cell of the left view, and 1 for the right view.
 
         >>> Aligned((((0, 1), (1, 3)),)).pair_of(1, 2)
         0
@@ -47,7 +47,7 @@ class Aligned:
 
 
 def align(left: View, right: View) -> tuple[Aligned, Aligned]:
-    """Align the queries, and the keys, of two views."""
+    """Align two views; return the alignment of their queries and that of their keys."""
     queries, keys = zip(left.trace.token_rows(left.part), right.trace.token_rows(right.part), strict=True)
     by_query = _cells((left.queries, right.queries), queries, _same_text(left, right, queries))
     if left.queries == left.keys and right.queries == right.keys:
@@ -56,9 +56,10 @@ def align(left: View, right: View) -> tuple[Aligned, Aligned]:
 
 
 def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Align the words of two texts and return index pairs in order; case is ignored.
+    """Align the words of two texts; return pairs of indices in text order.
 
-    Words of the longest common subsequence match, and so do words between them if both gaps have the same length.
+    Case is ignored. Words of the longest common subsequence match, and so do words between them if both gaps have the
+    same length.
 
     >>> by_words("it was too tired".split(), "it was much too wide".split())
     [(0, 0), (1, 1), (2, 3), (3, 4)]
@@ -75,7 +76,9 @@ def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]
 
 
 def by_characters(left: Sequence[Place], right: Sequence[Place]) -> Aligned:
-    """Align two tokenizations of a text: the shortest runs of cells that cover the same characters.
+    """Align two tokenizations of a text by their character spans (segment, start, end).
+
+    Each pair consists of the shortest runs of cells that cover the same characters.
 
     >>> whole, halves = [(0, 0, 3), (0, 4, 9)], [(0, 0, 3), (0, 4, 6), (0, 6, 9)]
     >>> by_characters(whole, halves).pairs
@@ -240,15 +243,15 @@ class AlignedViews:
 
     @staticmethod
     def align(left: View, right: View) -> AlignedViews:
-        """Align two views."""
+        """Return two views with the alignment of their queries and keys."""
         return AlignedViews(left, right, *align(left, right))
 
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return a head's weights between aligned cells, and the weight of each row on other keys.
+        """Return a head's weights between aligned cells, and each query's weight on keys that are not aligned.
 
-        The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for left and 1 for right; ``rows``
-        selects query pairs, by default all. Weights are summed over the cells of a key run and averaged over the cells
-        of a query run.
+        The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for the left view and 1 for the right;
+        ``rows`` selects query pairs, by default all. Weights are summed over the cells of a key run and averaged over
+        the cells of a query run.
         """
         view = (self.left, self.right)[side]
         queries, keys = self._runs[side]
@@ -263,7 +266,7 @@ class AlignedViews:
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
     def row(self, side: int, layer: int, head: int, query: Run) -> FloatArray:
-        """Return the mean attention of neighbouring query cells of a side to all keys, (key,)."""
+        """Return the attention of a run of query cells in one of the views, averaged, shape (key,)."""
         view = (self.left, self.right)[side]
         weights: FloatArray = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights
@@ -277,7 +280,7 @@ class AlignedViews:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Differences between every head of the left and its counterpart on the right, (layer, head)."""
+    """Differences between each head of the left view and its counterpart on the right, shape (layer, head)."""
 
     bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
     lost: tuple[FloatArray, FloatArray]  # left and right: mean weight on keys that are not aligned
@@ -292,48 +295,53 @@ class Changes:
 
 
 def same_heads(left: View, right: View) -> Heads | None:
-    """Pair heads of the same layer and number; return None if the models differ in layers or heads."""
+    """Pair each head with the head of equal layer and index in the other view.
+
+    Return None if the two models differ in layers or heads.
+    """
     if (left.layers, left.heads) != (right.layers, right.heads):
         return None
     return np.moveaxis(np.indices((left.layers, left.heads)), 0, 2)
 
 
-def changes(beside: AlignedViews, partners: Heads) -> Changes:
+def changes(views: AlignedViews, partners: Heads) -> Changes:
     """Compare every head with its counterpart; raise ValueError if the texts have no words in common.
 
-    Long texts are compared on evenly spaced rows.
+    ``partners`` holds the right-hand layer and head for each head of the left view. Long texts are compared on evenly
+    spaced rows.
     """
-    if not beside.queries.pairs or not beside.keys.pairs:
+    if not views.queries.pairs or not views.keys.pairs:
         raise ValueError(gettext_lazy("The two texts have no words in common, so no row can be compared."))
     layers, heads = partners.shape[:2]
-    rows = sample_rows(beside, layers * heads)
+    rows = sample_rows(views, layers * heads)
     bits, lost = np.full((layers, heads), np.nan, np.float32), np.zeros((2, layers, heads), np.float32)
     for layer, head in np.ndindex(layers, heads):
-        one, lost_left = beside.maps(0, layer, head, rows)
+        one, lost_left = views.maps(0, layer, head, rows)
         there = partners[layer, head]
-        other, lost_right = beside.maps(1, int(there[0]), int(there[1]), rows)
+        other, lost_right = views.maps(1, int(there[0]), int(there[1]), rows)
         told = divergence(one, other)
         if not np.isnan(told).all():
             bits[layer, head] = np.nanmean(told)
         lost[:, layer, head] = lost_left.mean(), lost_right.mean()
-    every = len(beside.queries.pairs)
+    every = len(views.queries.pairs)
     return Changes(bits, (lost[0], lost[1]), every if rows is None else len(rows), every)
 
 
-def sample_rows(beside: AlignedViews, heads: int) -> Rows | None:
-    """Return evenly spaced query pairs of a long text, or None if all pairs are compared."""
-    pairs = len(beside.queries.pairs)
-    keys = max(len(beside.left.keys), len(beside.right.keys))
+def sample_rows(views: AlignedViews, heads: int) -> Rows | None:
+    """Return evenly spaced query pairs of a long text, or None if the text is short enough to compare all."""
+    pairs = len(views.queries.pairs)
+    keys = max(len(views.left.keys), len(views.right.keys))
     most = max(16, MOST_WORK // (heads * keys))
     return None if pairs <= most else np.unique(np.linspace(0, pairs - 1, most).astype(np.intp))
 
 
-def head_divergences(beside: AlignedViews) -> FloatArray:
-    """Return the mean Jensen–Shannon divergence of all pairs of heads, (left head, right head).
+def head_divergences(views: AlignedViews) -> FloatArray:
+    """Return the mean Jensen–Shannon divergence between each left and each right head, in bits.
 
-    Heads are numbered layer by layer. All maps are held in memory, so use short texts.
+    The shape is (left head, right head), with heads numbered layer by layer. All maps are held in memory, so use short
+    texts.
     """
-    left, right = (_all_shares(beside, side) for side in (0, 1))
+    left, right = (_all_shares(views, side) for side in (0, 1))
     alone = [entropy(maps) for maps in (left, right)]
     found = np.empty((len(left), len(right)), np.float32)
     for head, maps in enumerate(left):
@@ -344,14 +352,17 @@ def head_divergences(beside: AlignedViews) -> FloatArray:
 
 
 def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
-    """Return the most similar right head for each left head, from divergences (left head, right head)."""
+    """Return, for each head of the left view, the head of the right view with the smallest divergence.
+
+    ``divergences`` is (left head, right head); the result has the shape (layer, head, 2) and holds (layer, head).
+    """
     best = np.unravel_index(divergences.argmin(axis=1), (right.layers, right.heads))
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
 
 
-def _all_shares(beside: AlignedViews, side: int) -> FloatArray:
-    view = (beside.left, beside.right)[side]
-    maps = [beside.maps(side, layer, head)[0] for layer, head in np.ndindex(view.layers, view.heads)]
+def _all_shares(views: AlignedViews, side: int) -> FloatArray:
+    view = (views.left, views.right)[side]
+    maps = [views.maps(side, layer, head)[0] for layer, head in np.ndindex(view.layers, view.heads)]
     return as_shares(np.stack(maps))
 
 
@@ -367,10 +378,10 @@ def _run_sums(values: FloatArray, runs: Rows) -> FloatArray:
 
 
 def same_place(token: int, one: TokenRow, first: Picture, other: TokenRow, second: Picture) -> int:
-    """Return the token of ``other`` at the relative position of ``token``, clamped to the grid.
+    """Return the patch of the second picture at the relative position of ``token`` in the first.
 
-    The position is relative to the whole picture. A token without a patch, or a row without a grid, is matched by the
-    text of the token; the fallback is the first token.
+    Positions are relative to the whole picture and are clamped to the grid. A token without a patch, or a row without
+    a grid, is matched by the text of the token; the fallback is the first token.
     """
     here, there = one.grid, other.grid
     box = None if here is None else here.pixels(token)

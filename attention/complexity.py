@@ -1,6 +1,6 @@
-"""Cost of attention by formula: complexity of layer types, and the operations of a real layer.
+"""Formulas for the cost of attention: complexity of layer types, and operation counts of a real layer.
 
-The complexities are those of arXiv:1706.03762, table 1, inside O(·), without constants.
+The complexities are those of arXiv:1706.03762, table 1, the expression inside O(·), without constants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FLOAT = 4  # bytes of a number
 
 @dataclass(frozen=True)
 class ComplexitySetting:
-    """Sizes in the formulas, besides the number of tokens n.
+    """The sizes in the complexity formulas, except the number of tokens n.
 
     ``d`` is the width of a token vector, ``k`` the kernel width of a convolution, and ``r`` the window of restricted
     attention in tokens.
@@ -33,7 +33,7 @@ class ComplexitySetting:
 
 @dataclass(frozen=True)
 class LayerType:
-    """A row of the table: growth of cost per layer, sequential steps and longest path with n."""
+    """A type of layer, with its cost, number of sequential steps and longest path as functions of n tokens."""
 
     name: str
     complexity: str  # formulas in the notation of the table
@@ -80,7 +80,7 @@ TABLE = (
 
 @dataclass(frozen=True)
 class CostSizes:
-    """Sizes of a layer of a real model."""
+    """The sizes of a real model's layer that determine its operations and memory."""
 
     width: int  # d
     heads: int
@@ -98,7 +98,7 @@ class CostSizes:
         return 2.0 * n * self.width * (into + out)
 
     def pairs(self, n: Values) -> Values:
-        """Return the operations of q · k for every pair of tokens and of the weighted sums of values.
+        """Return the operations that grow with n²: q · k for all token pairs, and the weighted sums of values.
 
         >>> CostSizes(512, 8, 8, 64, 64, 2048).pairs(np.array([10.0])).tolist()
         [204800.0]
@@ -106,22 +106,22 @@ class CostSizes:
         return 2.0 * n**2 * self.heads * (self.head_width + self.value_width)
 
     def feed_forward(self, n: Values) -> Values:
-        """Return the operations of the feed-forward part; a gated part has three matrices."""
+        """Return the operations of the feed-forward part, which has three matrices if it is gated, else two."""
         matrices = 3 if self.gated else 2
         return 2.0 * n * self.width * self.hidden * matrices * self.experts_used
 
     def map_bytes(self, n: Values) -> Values:
-        """Return the bytes of the attention maps of all heads in a layer."""
+        """Return the memory of the attention maps of all heads in a layer, in bytes."""
         return FLOAT * self.heads * n**2
 
     @property
     def pairs_meet_feed_forward(self) -> float:
-        """Return the n at which the pairs cost as much as the feed-forward part."""
+        """Return the number of tokens n at which ``pairs`` costs as much as ``feed_forward``."""
         return float(self.feed_forward(np.ones(1))[0] / self.pairs(np.ones(1))[0])
 
     @property
     def pairs_meet_rest(self) -> float:
-        """Return the n at which the pairs cost as much as feed-forward and projections, which are linear in n."""
+        """Return the number of tokens n at which ``pairs`` costs as much as all linear parts of the layer."""
         rest = self.feed_forward(np.ones(1)) + self.projections(np.ones(1))
         return float(rest[0] / self.pairs(np.ones(1))[0])
 
@@ -140,14 +140,14 @@ class QuadraticFit:
 
     @property
     def meet(self) -> float | None:
-        """Return the n at which linear and quadratic term are equal, or None if either is zero."""
+        """Return the n at which b · n equals c · n², or None if either coefficient is zero."""
         return self.b / self.c if self.b > 0 and self.c > 0 else None
 
 
 def fit(n: Values, measured: Values) -> QuadraticFit:
-    """Fit the curve with the least squared relative error.
+    """Fit the curve a + b · n + c · n² to measurements, with the least squared relative error.
 
-    Raise ValueError for fewer than three different n.
+    The coefficients are not negative. Raise ValueError for fewer than three different n.
 
     >>> n = np.array([16.0, 32.0, 64.0, 128.0])
     >>> found = fit(n, 5 + 3 * n + 0.5 * n**2)

@@ -17,7 +17,7 @@ from i18n import gettext_lazy
 
 @dataclass(frozen=True, order=True)
 class Ablate:
-    """Ablation of a head: its slice of the input of W_O is set to zero.
+    """An ablated head: its slice of the input of W_O is set to zero.
 
     The attention map of the head does not change.
     """
@@ -40,7 +40,7 @@ class MaskEdge:
 
 @dataclass(frozen=True, order=True)
 class Uniform:
-    """Uniform attention: the head attends equally to all visible keys."""
+    """A head with uniform attention: each query attends equally to all keys that it may attend to."""
 
     layer: int
     head: int
@@ -58,7 +58,7 @@ class MaskKey:
 
 @dataclass(frozen=True, order=True)
 class ZeroValue:
-    """Value zeroing: the value of the key is zero in every head of the layer (arXiv:2301.12971).
+    """A zeroed value: the value of ``key`` is zero in every head of the layer (arXiv:2301.12971).
 
     The attention weights do not change.
     """
@@ -99,7 +99,7 @@ def unpack(packed: str) -> tuple[Edit, ...]:
 
 
 def drop_token_edits(packed: str) -> str:
-    """Remove edits that refer to tokens from packed edits, since they do not apply to another text.
+    """Return packed edits without those that refer to tokens, which do not apply to another text.
 
     >>> drop_token_edits("a3-1,c2-4-5-7,ux0-2,h3-2")
     'a3-1,ux0-2'
@@ -138,7 +138,10 @@ Pairs = tuple[tuple[int, int], ...]  # token pairs (recipient, donor)
 
 @dataclass(frozen=True, order=True)
 class PatchHead:
-    """A patch of a head's output (its weighted sum of values) before W_O."""
+    """A patch of a head's output (its weighted sum of values, before W_O) at some tokens.
+
+    ``pairs`` lists (recipient token, donor token). With a ``seed``, a random change of the same size is used instead.
+    """
 
     layer: int
     head: int
@@ -149,7 +152,10 @@ class PatchHead:
 
 @dataclass(frozen=True, order=True)
 class PatchResidual:
-    """A patch of the residual stream at the input of a layer."""
+    """A patch of the residual stream at the input of a layer, at some tokens.
+
+    ``pairs`` lists (recipient token, donor token). With a ``seed``, a random change of the same size is used instead.
+    """
 
     layer: int
     pairs: Pairs
@@ -161,10 +167,10 @@ Patch = PatchHead | PatchResidual
 
 
 def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...]:
-    """Return token pairs for each pair of aligned cells of two views.
+    """Return the token pairs (left, right) of each pair of aligned cells, for use in patches.
 
-    If the cells have different numbers of tokens, the last tokens are paired, because a decoder has read the whole word
-    there.
+    If the cells have different numbers of tokens, the last tokens are paired, because a decoder has read the whole
+    word there.
     """
     return tuple(
         _from_the_end(
@@ -186,19 +192,24 @@ def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
 
 
 def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return patch sets for each layer and word, then for each word in all layers, (layer + 1) × word."""
+    """Return a patch set for each layer and word, followed by a set per word that patches all layers.
+
+    The list has (layers + 1) × words entries, with all words of a layer next to each other.
+    """
     each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
     return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a patch set for each head (layer, head) that replaces its output at every word."""
+    """Return a patch set for each head (layer, head), which replaces its output at all words."""
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
 
 def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
-    """Yield each set ``draws`` times with seeds, for random changes of the same size; all seeds differ.
+    """Yield control patches: each set ``draws`` times, with a different seed for each patch.
+
+    A patch with a seed makes a random change of the same size instead of the donor's.
 
     >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
     [0, 1, 2, 3]
@@ -208,11 +219,11 @@ def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0)
 
 
 def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:
-    """Return how far each set moves the answer towards the donor's answer, (set, entry) -> (set,).
+    """Return how far each patch set moves the answer towards the donor's answer, shape (set,).
 
-    0 is the answer of the recipient (``before``), 1 the answer of the donor (``other``); negative values move away from
-    the donor. For vectors, the value is the projection onto the line between both answers. Raise ValueError if both
-    answers are equal.
+    ``values`` (set, entry) are the answers with each patch set. 0 is the answer of the recipient (``before``), 1 the
+    answer of the donor (``other``); negative values move away from the donor. For vectors, the value is the projection
+    onto the line between both answers. Raise ValueError if both answers are equal.
 
     >>> patching_effect(np.array([[0.0, 0.0], [1.0, 5.0], [2.0, 0.0]]), np.zeros(2), np.array([2.0, 0.0])).tolist()
     [0.0, 0.5, 1.0]
@@ -229,7 +240,7 @@ EditSet = tuple[Edit, ...]
 
 
 def similarity(vectors: FloatArray) -> FloatArray:
-    """Return the cosine similarity of each vector (set, channel) with the first vector, (set,).
+    """Return the cosine similarity of each vector with the first, (set, channel) -> (set,).
 
     >>> similarity(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0]])).tolist()
     [1.0, 1.0, 0.0]
@@ -240,7 +251,7 @@ def similarity(vectors: FloatArray) -> FloatArray:
 
 
 def log_odds(logs: FloatArray) -> FloatArray:
-    """Return the log-odds of the first of two answers in nats, log-probabilities (set, 2) -> (set,).
+    """Return the log-odds of the first of two answers in nats, from log-probabilities (set, 2) to (set,).
 
     >>> log_odds(np.log(np.array([[0.5, 0.25]]))).round(3).tolist()
     [0.693]
@@ -252,7 +263,7 @@ def log_odds(logs: FloatArray) -> FloatArray:
 def random_sets(
     chosen: EditSet, places: Sequence[tuple[int, int]], tokens: Sequence[int], many: int, seed: int = 0
 ) -> tuple[EditSet, ...]:
-    """Return up to ``many`` distinct random sets that resemble the chosen set, reproducible by ``seed``.
+    """Return up to ``many`` distinct random edit sets that resemble ``chosen``, reproducible by ``seed``.
 
     Each set permutes the heads (layer, head) among ``places`` and the keys of ``MaskKey`` and ``ZeroValue`` among
     ``tokens``; a masked edge keeps its query and key. The result is shorter if fewer distinct sets are found.
@@ -286,7 +297,7 @@ def _remap_edits(
 
 
 def heads_moved(before: Trace, after: Trace) -> FloatArray:
-    """Return the share of each head's attention that differs between two traces, (layer, head), 0 to 1.
+    """Return how much each head's attention differs between two traces, shape (layer, head), 0 to 1.
 
     The value is the mean over queries of the total variation distance between the rows of both traces.
     """

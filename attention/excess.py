@@ -1,4 +1,4 @@
-"""Weight above the column mean, the positional prior of each head, and the links that exceed both."""
+"""The excess of links: weight above the column mean and above the positional prior of a head."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ColumnMeans:
-    """Sums of the attention from words to each key by head, from sampled rows if the text is long.
+    """Sums of the attention that words give each key, per head; long texts use sampled rows.
 
     The view is not stored but passed to each method, so that the sums can outlive the trace.
     """
@@ -30,7 +30,7 @@ class ColumnMeans:
     counts: Rows  # (layer, key)
 
     def means(self) -> FloatArray:
-        """Return the mean weight to each key, (layer, head, key); 0 if no query may attend to the key."""
+        """Return the mean weight that words give each key, shape (layer, head, key); 0 if no word may attend to it."""
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
         means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
@@ -41,7 +41,7 @@ class ColumnMeans:
         return int(self.rows.nbytes + self.sums.nbytes + self.counts.nbytes)
 
     def usual_row(self, view: View, query: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight from the other words to each key, (layer, head, key).
+        """Return the mean weight that the words other than ``query`` give each key, shape (layer, head, key).
 
         ``weights`` are the weights of ``query`` itself, of the same shape. The value is NaN if there are no other
         words.
@@ -50,15 +50,16 @@ class ColumnMeans:
         return self._without(weights, counted, self.sums, self.counts)
 
     def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight from the other words to ``key`` for each query, (layer, head, query).
+        """Return the mean weight that the other words give ``key``, seen from each query, shape (layer, head, query).
 
-        ``weights`` are the weights to ``key``, of the same shape. The value is NaN if there are no other words.
+        ``weights`` are the weights of each query on ``key``, of the same shape. The value is NaN if there are no other
+        words.
         """
         counted = self._included_weights(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
 
     def _included_weights(self, view: View, rows: Rows, cols: Rows | None) -> BoolArray:
-        """Return True for each weight that is part of the sums, (layer, row, col)."""
+        """Return True for each weight that is part of the sums, shape (layer, row, col)."""
         summed = np.isin(rows, self.rows)[:, None]
         return np.array([summed & visible_word_pairs(view, layer, rows, cols) for layer in range(view.layers)])
 
@@ -73,7 +74,7 @@ class ColumnMeans:
 
 
 def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
-    """Return True for pairs of a word and another key that it may attend to, (row, col).
+    """Return True if the row is a word and the column another key that it may attend to, shape (row, col).
 
     The result applies to each head of the layer; ``cols`` defaults to all keys. Special tokens do not count as rows.
     """
@@ -87,9 +88,10 @@ def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = N
 
 
 def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
-    """Return a head's weights minus the column means of the other rows, (row, key).
+    """Return a head's weights minus the mean weight that the other rows give the same key, shape (row, key).
 
-    ``counted`` marks the pairs that count (see ``visible_word_pairs``). The value is NaN if no other row counts.
+    ``counted`` marks the pairs that enter the mean (see ``visible_word_pairs``). The value is NaN if no other row is
+    counted.
 
     >>> excess_map(np.array([[0, 0.75], [0, 0.25], [0, 0.5]], np.float32), np.ones((3, 2), bool)).tolist()
     [[0.0, 0.375], [0.0, -0.375], [0.0, 0.0]]
@@ -112,26 +114,26 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class PositionalPrior:
-    """Mean weight of a key at each place, (layer, head, place) float32.
+    """The mean weight that each head gives a key at each relative position, in other texts.
 
-    The value is NaN for places without observations.
+    ``means`` is (layer, head, place) float32, with the places of ``places``; NaN if a place was never observed.
     """
 
     means: FloatArray
 
     def row(self, view: View, query: int) -> FloatArray:
-        """Return the expected weight of all keys for a query, (layer, head, key)."""
+        """Return the weight that the prior expects from ``query`` to every key, shape (layer, head, key)."""
         _, keys = view.trace.token_rows(view.part)
         looking = np.arange(*view.queries[query].pieces)
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
         return _of_cells(found, view.keys)
 
     def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
-        """Return the expected weight of a link in a head."""
+        """Return the weight that the prior expects for a single link in a head."""
         return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
 
     def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> FloatArray:
-        """Return the expected weights of several links, (link,)."""
+        """Return the weights that the prior expects for several links, shape (link,)."""
         looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
         looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
         rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
@@ -146,14 +148,17 @@ class PositionalPrior:
 
     @property
     def positional(self) -> BoolArray:
-        """Return True for each head that attends by position, (layer, head)."""
+        """Return True for each head that mostly attends to a fixed offset, shape (layer, head)."""
         near = self.means[:, :, 1 : 2 * REACH + 2]  # the outermost places collect many offsets, so leave them out
         result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
         return result
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """Return the place of each key relative to each query, (row, key), from 0 to PLACES - 1.
+    """Return the relative position of each key to each query as a number, shape (row, key).
+
+    The number is below PLACES. It is the offset of the key, limited to ±(REACH + 1), plus REACH + 1; the first token
+    and other special tokens have numbers of their own.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "[SEP]"), (9, 1, 2, 8), (None, 0, 1, None), (0,) * 4, (None,) * 4)
     >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
@@ -173,7 +178,7 @@ def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indic
 
 
 def positional_prior(traces: Iterable[Trace], part: str | None = None) -> PositionalPrior:
-    """Estimate the positional prior of a model's heads from traces of a corpus, which must not be empty."""
+    """Estimate the positional prior of a model's heads from its traces of other texts, at least one."""
     sums, counts = np.zeros(()), np.zeros(())
     for trace in traces:
         trace.shares(part)  # raise Unavailable for signed values, whose mean shows no direction of attention
@@ -197,13 +202,13 @@ def positional_prior(traces: Iterable[Trace], part: str | None = None) -> Positi
 
 
 def _layer_indicator(layer: int, layers: int) -> FloatArray:
-    """Return 1 at ``layer`` and 0 elsewhere, (layer, 1, 1)."""
+    """Return 1 at ``layer`` and 0 elsewhere, shape (layer, 1, 1)."""
     chosen: FloatArray = (np.arange(layers) == layer).astype(np.float32)[:, None, None]
     return chosen
 
 
 def _place_sums(weights: FloatArray, place: Indices) -> npt.NDArray[np.float64]:
-    """Return the sum of a head's weights at each place, (place,)."""
+    """Return the sum of a head's weights at each place, shape (place,)."""
     sums: npt.NDArray[np.float64] = np.bincount(place.ravel(), weights.ravel(), minlength=PLACES).astype(np.float64)
     return sums
 
@@ -221,7 +226,7 @@ KEPT = 3  # number of links per head
 
 @dataclass(frozen=True)
 class DefaultLink:
-    """The selected link of a new text, with cells of the view as query and key."""
+    """The link that is selected when a text is opened; ``query`` and ``key`` are cells of the view."""
 
     layer: int
     head: int
@@ -231,7 +236,10 @@ class DefaultLink:
 
 @dataclass(frozen=True, eq=False)
 class TopLinks:
-    """The top links of each head, arrays (layer, head, link); the query is -1 if a head has fewer links."""
+    """The links with the largest excess in each head, arrays (layer, head, link).
+
+    The query is -1 if a head has fewer links.
+    """
 
     queries: Indices
     keys: Indices
@@ -260,7 +268,7 @@ class TopLinks:
 
 
 def pairs(view: View, rows: Indices) -> BoolArray:
-    """Return True for pairs of different words, without punctuation or special tokens, (row, key)."""
+    """Return True if query and key are different words, not punctuation or special tokens, shape (row, key)."""
     asked, looked = _is_word([view.queries[row] for row in rows]), _is_word(view.keys)
     linked: BoolArray = asked[:, None] & looked[None, :]
     if not view.crosses:
@@ -272,11 +280,11 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Return each head's top links, (..., link): row numbers, keys, weights and excess.
+    """Return each head's top links, shape (..., link): row numbers, keys, weights and excess.
 
-    ``weights`` is (..., row, key). ``linked`` (row, key) marks the pairs that count as links. ``others`` (key,) is the
-    number of words per key besides the row's own, and ``sums`` (..., key) is the sum of their weights with the row's
-    own. Missing links have the row -1.
+    ``weights`` is (..., row, key), and ``linked`` (row, key) marks the pairs that count as links. ``sums`` (..., key)
+    is the weight that all words give a key, and ``others`` (key,) the number of these words without the row itself.
+    Missing links have the row -1.
     """
     keys = np.where(linked, weights, -1).argmax(axis=-1)
     mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]

@@ -1,7 +1,7 @@
 """Traces from attention maps computed elsewhere: tensors of any library, arrays, or lists of numbers.
 
-The nesting depth gives the meaning: (query, key) is a head, (head, query, key) a layer, the next axis the layers, the
-next a batch of a single text, and the next the steps of generation.
+The number of axes decides how maps are read: (query, key) is a head, and (head, query, key) a layer. Further axes,
+from the inside out, are layers, a batch of a single text, and generation steps.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def with_content_id(made: Trace) -> Trace:
 
 
 def first(row: TokenRow, count: int) -> TokenRow:
-    """Return the first ``count`` tokens of a row, without its grid."""
+    """Return the first ``count`` tokens of a row; a patch grid is dropped."""
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 
@@ -215,7 +215,7 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
 
 
 def _single_layer(values: Any, at: int) -> FloatArray:
-    """Return a copy of a layer's maps, (head, query, key)."""
+    """Return a copy of a layer's maps, shape (head, query, key)."""
     block = _array(values, f"Layer {at}")
     if block.ndim == 4 and len(block) == 1:
         block = block[0]
@@ -310,7 +310,7 @@ def _streams(steps: list[list[Any]]) -> bool:
 
 
 def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> FloatArray:
-    """Combine the steps of a generated text to the maps of a layer, (head, query, key).
+    """Combine the steps of a generated text to the maps of a layer, shape (head, query, key).
 
     With a key–value cache, each step has the rows of its new tokens. Without a cache, each step repeats all rows.
     """

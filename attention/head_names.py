@@ -1,4 +1,4 @@
-"""Labels of attention heads, and parsing of typed names: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
+"""Labels of attention heads, and parsing of head names as typed: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BRACKETS = {"(": ")", "[": "]", "<": ">"}
 
 
 def head_label(layer: int, head: int) -> str:
-    """Return the label of a head, which ``parse_head`` reads.
+    """Return the label of a head, such as "3-1"; ``parse_head`` is the inverse.
 
     >>> head_label(3, 1), parse_head(head_label(3, 1))
     ('3-1', (3, 1))
@@ -34,7 +34,7 @@ def head_label(layer: int, head: int) -> str:
 
 
 def parse_head(text: str) -> tuple[int, int] | None:
-    """Return the layer and head that a text names, both counted from 0, or None if it names no head.
+    """Return the layer and head that a text names, counted from 0, or None if it is not a head's name.
 
     Full-width characters count as their ASCII forms; case and surrounding spaces are ignored.
 

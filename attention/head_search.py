@@ -1,4 +1,4 @@
-"""Search over all heads: candidates of a question, and the head that is selected for a new text."""
+"""Search over all heads: for those that prefer a candidate word, and for the head to show for a new text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST = 0.01  # minimum difference between two weights for a preference
 
 
 def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = False) -> FloatArray:
-    """Return each head's weights from the source to the candidates, (candidate, layer, head), 0 to 1.
+    """Return each head's weight from the source to each candidate, shape (candidate, layer, head), 0 to 1.
 
     ``source`` and ``candidates`` are cells of the view. With ``inward``, return the weights from each candidate to the
     source instead.
@@ -29,7 +29,7 @@ def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = 
 
 
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Count the other words that attend most to ``key`` in a head, and all other words.
+    """Return (number of other words that attend most to ``key`` in a head, number of other words).
 
     ``weights`` is (query, key). Special tokens and a word's own key are excluded, and ``key`` and ``source`` do not
     count as other words. A word without weight on any word does not count either.
@@ -45,7 +45,7 @@ def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> t
 
 
 def preference(found: FloatArray) -> FloatArray:
-    """Return each head's weight on the first candidate minus that on the second, (layer, head), -1 to 1.
+    """Return each head's weight on the first candidate minus that on the second, shape (layer, head), -1 to 1.
 
     >>> preference(np.array([[[0.7]], [[0.2]]])).round(2).tolist()
     [[0.5]]
@@ -55,9 +55,9 @@ def preference(found: FloatArray) -> FloatArray:
 
 
 def flips(before: FloatArray, after: FloatArray) -> Flags:
-    """Return the heads that prefer different candidates before and after, (layer, head).
+    """Return True for each head that prefers another candidate after a change of the text, shape (layer, head).
 
-    Each preference must exceed LEAST.
+    ``before`` and ``after`` are results of ``preference``; each must exceed LEAST in absolute value.
 
     >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
@@ -67,15 +67,15 @@ def flips(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def prefers_first(preference: FloatArray) -> Flags:
-    """Return the heads that prefer the first candidate by more than LEAST, (layer, head)."""
+    """Return True for each head that prefers the first candidate by more than LEAST, shape (layer, head)."""
     more: Flags = preference > LEAST
     return more
 
 
 def follows(before: FloatArray, after: FloatArray) -> Flags:
-    """Return the heads that prefer the first candidate before and the second after, (layer, head).
+    """Return True for each head that prefers the first candidate before and the second after a change.
 
-    Each preference must exceed LEAST.
+    ``before`` and ``after`` are results of ``preference``, (layer, head); each must exceed LEAST in absolute value.
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]
@@ -85,10 +85,11 @@ def follows(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the positions of the ``asked`` words in another text, or None if a word has no counterpart.
+    """Return the positions of some words in a changed text, or None if a word has no counterpart.
 
-    Words are aligned by attention.comparison.by_words. Swapped names cannot all be aligned, because an alignment keeps
-    order; in a text with the same number of words, each word then keeps its position.
+    ``asked`` are positions among the words ``before``; the result are positions among the words ``after``. Words are
+    aligned by attention.comparison.by_words. An alignment keeps the order, so swapped names cannot all be aligned; if
+    both texts have the same number of words, each word then keeps its position.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
     (1, 4)
@@ -102,13 +103,13 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
 
 
 def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatArray | None) -> FloatArray:
-    """Return weights (…) minus the column mean or the positional prior, the larger of both."""
+    """Return weights minus the larger of column mean (``usual``) and positional prior (``placed``)."""
     known = np.nan_to_num(usual)
     return weights - (known if placed is None else np.maximum(known, placed))
 
 
 def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
-    """Set special tokens and the query's own word to zero in links (layer, head, key) of a query."""
+    """Return a query's weights (layer, head, key), zero for special tokens and the query's own word."""
     away = np.array([cell.special for cell in view.keys])
     if not view.crosses:
         away |= np.arange(len(view.keys)) == query
@@ -123,10 +124,10 @@ def head_of_link(  # noqa: PLR0913  # a link, and its baselines
     target: int | None = None,
     heads: BoolArray | None = None,
 ) -> tuple[int, int]:
-    """Return (layer, head) with the largest excess of the link from ``focus``, to ``target`` if given.
+    """Return the (layer, head) in which the link from ``focus`` exceeds its expected weight most.
 
-    The excess is above both column mean and positional prior. ``heads`` (layer, head) selects candidates; None means
-    all.
+    The expected weight is the larger of column mean and positional prior. The link ends at ``target``, or at any word
+    if ``target`` is None. ``heads`` (layer, head) selects candidates; None means all.
     """
     rows = view.rows(focus)  # (layer, head, key)
     rows = np.abs(rows) if view.is_signed else rows

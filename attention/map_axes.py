@@ -1,4 +1,4 @@
-"""Errors for maps that cannot be shown: the axis, part or numbers that do not fit, and code that fixes them."""
+"""Errors for attention maps that cannot be shown: they name the wrong axis and give code that fixes it."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ class InvalidAttention(ValueError):
 
 @dataclass(frozen=True)
 class Names:
-    """Numbers of the names that were passed with the maps."""
+    """The numbers of query and key tokens whose names were passed together with the maps."""
 
     queries: int
     keys: int
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the numbers without the last token, which was generated but never read."""
+        """Return the numbers without the last token, which a model generated but never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
-        """Return the numbers in words, for an error message."""
+        """Describe the numbers of tokens in words, for an error message."""
         if self.crossed:
             return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
         return _("{queries} tokens", queries=self.queries)
 
 
 def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> None:
-    """Raise InvalidAttention if the last two axes of the maps do not match the names.
+    """Raise InvalidAttention if the last two axes of the maps do not match the number of token names.
 
     ``shape`` is the shape of the original input.
     """
@@ -167,9 +167,9 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
 
 
 def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> InvalidAttention:
-    """Return the error for one array with two axes before the heads, which may count layers and texts in any order.
+    """Return the error for an array with two axes before the heads: layers and texts, in unknown order.
 
-    ``shape`` is the shape of the expression ``whole``, or of a list around it if it has four axes only.
+    ``whole`` is the expression for the array in the suggested code, and ``shape`` its shape.
     """
     crop = f"[..., :{names.queries}, :{names.keys}]" if _has_padding(shape[-2], shape[-1], names) else ""
     return InvalidAttention(
@@ -229,9 +229,10 @@ def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
 
 
 def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
-    """Return the error for a layer whose rows all sum to the same number above one, such as percentages, or None.
+    """Return the error for rows that all sum to the same number above one, or None if they do not.
 
-    ``sums`` has the shape (head, query). Rows without any weight are ignored.
+    Such weights may be percentages. ``sums`` (head, query) are the row sums of the layer ``at``. Rows without any
+    weight are ignored.
     """
     rows = sums[sums > 0]
     whole = round(float(np.median(rows)), 2)
@@ -256,7 +257,7 @@ def scaled_weights_error(sums: FloatArray, at: int) -> InvalidAttention | None:
 
 
 def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int | None) -> InvalidAttention:
-    """Return the error for several texts, windows or beams, with code that selects a single map."""
+    """Return the error for maps of several texts, windows or beams, with code that selects a single map."""
     texts, rows, cols = shapes[0][0], *shapes[0][-2:]
     if step is not None:
         return InvalidAttention(
@@ -304,7 +305,7 @@ def _has_padding(rows: int, cols: int, names: Names) -> bool:
 
 
 def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for NaN or infinity, with the head and the rows."""
+    """Return the error for NaN or infinite weights; it names the head and the rows."""
     bad = ~np.isfinite(block)
     heads = np.flatnonzero(bad.any(axis=(1, 2)))
     head = int(heads[0])
@@ -327,7 +328,7 @@ def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
 
 
 def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for a row that sums to more than one."""
+    """Return the error for a row whose weights sum to more than one; it names head and row."""
     head, row = np.unravel_index(int(sums.argmax()), sums.shape)
     columns = block.sum(axis=1)
     turned = bool((np.abs(columns - 1) <= EXACT).all())
@@ -349,7 +350,7 @@ def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttent
 
 
 def format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
-    """Format numbers as a list, cut after the first ``most``.
+    """Format numbers as a list, shortened after the first ``most``.
 
     >>> format_numbers([3, 4]), format_numbers(range(9))
     ('3, 4', '0, 1, 2, 3, 4 …')

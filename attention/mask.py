@@ -49,7 +49,7 @@ class Mask:
         return not self.causal and self.left is None and self.right is None and self.allowed is None
 
     def block(self, rows: Index, cols: Index) -> BoolArray | None:
-        """Return the allowed pairs of a block, (row, col), or None if every pair is allowed."""
+        """Return the allowed pairs of a block, shape (row, col), or None if every pair is allowed."""
         if self.hides_nothing:
             return None
         queries, keys = positions(rows, self.queries), positions(cols, self.keys)

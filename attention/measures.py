@@ -93,7 +93,7 @@ OfHeads = Callable[[FloatArray], FloatArray]  # maps shares of some heads (head,
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
-    """Return a function that computes each head's mean entropy over the rows, in bits."""
+    """Return a function from the maps of heads to their mean entropy over the rows, in bits."""
     return lambda shares: _mean(entropy(shares))
 
 
@@ -170,7 +170,7 @@ def _words(cells: tuple[DisplayToken, ...]) -> npt.NDArray[np.str_]:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number per head: its computation, its label and unit, and the order of heads by it."""
+    """A number that is computed for each head: how, its label and unit, and how heads are sorted by it."""
 
     name: str  # identifies the measure in an address
     label: str
@@ -260,12 +260,12 @@ class HeadSummary:
 
     @property
     def entropy(self) -> FloatArray:
-        """Return the mean entropy over queries in bits, (layer, head); raise Unavailable for signed values."""
+        """Return the mean entropy over queries in bits, shape (layer, head); raise Unavailable for signed values."""
         return self._measure("entropy")
 
     @property
     def distance(self) -> FloatArray:
-        """Return the mean distance over queries in cells, (layer, head); raise Unavailable for signed values."""
+        """Return the mean distance over queries in cells, shape (layer, head); raise Unavailable for signed values."""
         return self._measure("distance")
 
     def _measure(self, name: str) -> FloatArray:
@@ -275,7 +275,7 @@ class HeadSummary:
 
 
 def summarize_heads(view: View, size: int) -> HeadSummary:
-    """Compute thumbnails of at most (size, size) and the measures of every head.
+    """Compute the measures and thumbnails of every head, at most (size, size) each.
 
     Signed values get no measures.
     """
@@ -312,7 +312,7 @@ def summarize_heads(view: View, size: int) -> HeadSummary:
 
 
 def _head_chunks(layer: Iterator[FloatArray], weights: int) -> Iterator[FloatArray]:
-    """Yield groups of heads of a layer, (head, row, key); ``weights`` is the number of weights per head."""
+    """Yield groups of heads of a layer, shape (head, row, key); ``weights`` is the number of weights per head."""
     many = max(1, TOGETHER // max(1, weights))
     while heads := list(islice(layer, many)):
         yield np.stack(heads)

@@ -1,4 +1,4 @@
-"""Roles of heads on pictures: neighbours, outlines, and links between regions."""
+"""Roles of heads on pictures (attention to neighbours, rows, outlines), and links between picture regions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ EDGE_HEADS_EVEN = 1e-6  # relative variance below which the weights of all patch
 
 
 def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
-    """Return how clearly each head's attention forms shapes, (layer, head, key) -> (layer, head), -1 to 1.
+    """Return how clearly each head's attention forms a shape, (layer, head, key) -> (layer, head), -1 to 1.
 
-    It is the share of attention on patches times Moran's I (spatial autocorrelation) of the square roots of the
+    The score is the share of attention on patches times Moran's I (spatial autocorrelation) of the square roots of the
     weights. Noise and isolated bright patches score near 0, a compact object near the share itself.
 
     >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
@@ -50,9 +50,10 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class RegionLinks:
-    """Weight between two regions and expected weight from other patches, (layer, head) float32.
+    """The weight from a region to another in each head, and the weight expected from other patches.
 
-    ``usual`` is NaN if there are no other patches.
+    Both are (layer, head) float32. ``usual``, the mean over the patches outside the first region, is NaN if there are
+    none.
     """
 
     weights: FloatArray
@@ -60,7 +61,7 @@ class RegionLinks:
 
     @property
     def beyond(self) -> FloatArray:
-        """Return the weight above the expected weight, from -1 to 1."""
+        """Return the weight minus the expected weight, shape (layer, head), from -1 to 1."""
         found: FloatArray = self.weights - self.usual
         return found
 
@@ -95,7 +96,7 @@ def parse_region(ends: object, grid: Grid) -> Region | None:
 
 
 def tokens_of(region: Region, grid: Grid) -> Indices:
-    """Return the tokens of a region.
+    """Return the indices of the tokens of a region's patches.
 
     >>> tokens_of((0, 1, 1, 2), Grid(2, 3, 1, (0, 0, 1, 1))).tolist()
     [2, 3, 5, 6]
@@ -105,23 +106,23 @@ def tokens_of(region: Region, grid: Grid) -> Indices:
     return (grid.start + rows[:, None] * grid.columns + columns[None]).ravel().astype(np.intp)
 
 
-def region_links(view: View, looking: Indices, looked: Indices) -> RegionLinks:
-    """Measure the attention from the tokens ``looking`` to the tokens ``looked`` in every head.
+def region_links(view: View, queries: Indices, keys: Indices) -> RegionLinks:
+    """Measure the attention of the query tokens ``queries`` to the key tokens ``keys`` in every head.
 
     ``view`` must have a cell for each token.
     """
     records = view.trace.shares(view.part)
     found: list[list[tuple[float, float]]] = []
     for layer, record in enumerate(record.quick() for record in records):
-        counted = visible_word_pairs(view, layer, np.arange(len(view.queries)), looked)
-        counted[looking] = False
+        counted = visible_word_pairs(view, layer, np.arange(len(view.queries)), keys)
+        counted[queries] = False
         many = counted.sum(axis=0)
         row = []
         for head in range(record.heads):
-            weights = record.weights(head, EVERYTHING, looked)
+            weights = record.weights(head, EVERYTHING, keys)
             sums = np.where(counted, weights, 0).sum(axis=0)
-            usual = np.divide(sums, many, out=np.full(len(looked), np.nan, np.float32), where=many > 0)
-            row.append((float(weights[looking].mean(axis=0).sum()), float(usual.sum())))
+            usual = np.divide(sums, many, out=np.full(len(keys), np.nan, np.float32), where=many > 0)
+            row.append((float(weights[queries].mean(axis=0).sum()), float(usual.sum())))
         found.append(row)
     both = np.array(found, np.float32)
     return RegionLinks(both[..., 0], both[..., 1])
@@ -135,16 +136,17 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """Mean shares of attention by role, (layer, head).
+    """The mean share of attention that each head gives the keys of each role, and that of chance.
 
-    The mean is over the patches that have keys of the role, NaN if there are none.
+    ``shares`` maps a role to an array (layer, head), the mean over the patches that have keys of the role; NaN if
+    there are none.
     """
 
     shares: Mapping[str, Numbers]
     chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """Return the first role with at least half of the head's attention, else "broad" or "".
+        """Return the first role to which a head gives at least half of its attention, else "broad" or "".
 
         Neighbours, row and column include narrower roles, so they come later in the order.
         """
@@ -155,7 +157,10 @@ class PatchEvidence:
 
 
 def observe_patches(trace: Trace, part: str) -> PatchEvidence:
-    """Measure the roles of every head on a picture; raise ValueError for a trace of a text."""
+    """Measure how much attention every head gives each role on a picture.
+
+    Raise ValueError for a trace of a text.
+    """
     grid = trace.source.grid
     if grid is None:
         raise ValueError("Roles of patches are told of a picture; a text came.")
@@ -189,7 +194,7 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Return the tokens of each role relative to some patches, (row, token).
+    """Return the keys of each role for the query patches ``rows``, as flags (row, token).
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

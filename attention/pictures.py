@@ -15,7 +15,7 @@ from attention.mask import FloatArray
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of image patches, a token for each patch, in row-major order from the token ``start``.
+    """A grid of image patches; each is a token, in row-major order from the token ``start``.
 
     ``box`` is the crop of the picture that the model receives (left, top, right, bottom), in pixels of the original. It
     is the whole picture unless the image processor crops. Patches divide it evenly; rows and columns count from 0.
@@ -36,11 +36,11 @@ class Grid:
         return self.rows * self.columns
 
     def token(self, row: int, column: int) -> int:
-        """Return the token index of a patch."""
+        """Return the index of the token of the patch at ``row`` and ``column``."""
         return self.start + row * self.columns + column
 
     def place(self, token: int) -> tuple[int, int] | None:
-        """Return (row, column) of a token's patch, or None for CLS, registers and other tokens."""
+        """Return (row, column) of a token's patch, or None if it has no patch, like CLS or registers."""
         at = token - self.start
         return divmod(at, self.columns) if 0 <= at < len(self) else None
 
@@ -60,7 +60,7 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """RGB pixels, (row, column, 3) uint8, upright and read-only.
+    """RGB pixels, shape (row, column, 3) uint8, upright and read-only.
 
     Two pictures are equal if their pixels are equal.
 
@@ -84,12 +84,12 @@ class Picture:
 
     @property
     def height(self) -> int:
-        """Return the number of rows of pixels."""
+        """Return the height in pixels."""
         return int(self.pixels.shape[0])
 
     @property
     def width(self) -> int:
-        """Return the number of columns of pixels."""
+        """Return the width in pixels."""
         return int(self.pixels.shape[1])
 
     @property
@@ -99,7 +99,7 @@ class Picture:
 
     @cached_property
     def key(self) -> str:
-        """Return the SHA-256 of size and pixels, 64 hexadecimal digits."""
+        """Return the SHA-256 hash of size and pixels, 64 hexadecimal digits."""
         found = hashlib.sha256(f"{self.height}x{self.width}".encode())
         found.update(self.pixels.tobytes())
         return found.hexdigest()
@@ -115,7 +115,7 @@ Place = tuple[int, int] | None  # row and column of a patch; None for CLS and re
 
 
 def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
-    """Return Euclidean distances between the patches of queries and keys, (query, key), in patches.
+    """Return Euclidean distances between the patches of queries and keys, shape (query, key), in patches.
 
     The distance is NaN if either token has no patch, such as CLS or a register.
 
@@ -128,10 +128,10 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArr
 
 
 def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
-    """Return each query's mean distance to other patches, (..., query, key) -> (..., query), in patches.
+    """Return the mean distance from each query's patch to the patches that it attends to, shape (..., query).
 
-    ``away`` is the result of ``between_patches``. Weights to tokens without a patch are ignored. The value is NaN if
-    the query has no patch or gives no weight to patches.
+    Distances are in patches. ``weights`` is (..., query, key), and ``away`` the result of ``between_patches``. Weights
+    to tokens without a patch are ignored. The value is NaN if the query has no patch or gives no weight to patches.
 
     >>> away = between_patches([None, (0, 0)], [None, (3, 4), (0, 0)])
     >>> patch_distance(np.array([[0.5, 0.5, 0.0], [0.6, 0.2, 0.2]], np.float32), away).tolist()
@@ -142,14 +142,3 @@ def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
     far = np.einsum("...qk,qk->...q", weights, np.nan_to_num(away))
     result: FloatArray = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
     return result
-
-
-def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
-    """Return the attention to each token without a patch (CLS, registers), by token.
-
-    ``weights`` is (..., query, key) over all ``tokens``; each array of the result is (..., query).
-
-    >>> kept_by(np.array([[0.25, 0.5, 0.25]]), Grid(1, 2, 1, (0, 0, 2, 1)), 3)[0].tolist()
-    [0.25]
-    """
-    return {token: weights[..., token] for token in range(tokens) if grid.place(token) is None}

@@ -23,7 +23,7 @@ BUCKETS, FARTHEST = 32, 128  # number of buckets and maximum distance in tokens 
 
 
 def frequencies(dimensions: int, base: float = BASE) -> Numbers:
-    """Return ω_i = base^(-2i/d) in radians per token, (pair,) (arXiv:1706.03762, section 3.5).
+    """Return ω_i = base^(-2i/d) in radians per token, shape (pair,) (arXiv:1706.03762, section 3.5).
 
     The values fall from 1 to almost 1/base. Raise ValueError for an odd number of dimensions or for less than 2.
 
@@ -37,7 +37,7 @@ def frequencies(dimensions: int, base: float = BASE) -> Numbers:
 
 
 def sinusoidal(length: int, dimensions: int, base: float = BASE) -> Numbers:
-    """Return sinusoidal position vectors, (position, dimension), between -1 and 1.
+    """Return sinusoidal position vectors, shape (position, dimension), between -1 and 1.
 
     PE(pos, 2i) = sin(pos·ω_i) and PE(pos, 2i+1) = cos(pos·ω_i). Raise ValueError for an odd number of dimensions.
 
@@ -58,7 +58,7 @@ def halves(vectors: Numbers) -> Numbers:
 
 
 def shift_matrix(shift: int, dimensions: int, base: float = BASE) -> Numbers:
-    """Return M_k with PE(pos + k) = M_k · PE(pos) for every position, (dimension, dimension).
+    """Return M_k with PE(pos + k) = M_k · PE(pos) for every position, shape (dimension, dimension).
 
     M_k rotates each pair of columns by k·ω_i. Its existence motivated the choice of sinusoids (arXiv:1706.03762,
     section 3.5): sin((pos + k)ω) = cos(kω) sin(pos·ω) + sin(kω) cos(pos·ω), and similarly for the cosine.
@@ -87,7 +87,10 @@ def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ByDistance:
-    """Dot products of position vectors by the distance of the positions, (distance,), from 0."""
+    """Dot products of pairs of position vectors, grouped by the distance of the positions, shape (distance,).
+
+    ``mean``, ``lowest`` and ``highest`` are over all pairs at that distance, from 0.
+    """
 
     mean: Numbers
     lowest: Numbers
@@ -112,7 +115,9 @@ def by_distance(vectors: Numbers) -> ByDistance:
 
 
 def neighbours(vectors: Numbers) -> Numbers:
-    """Return the cosine similarity of adjacent position vectors, (position - 1,); 0 for zero vectors.
+    """Return the cosine similarity of each position vector with the next, shape (position - 1,).
+
+    The similarity with a zero vector is 0.
 
     >>> neighbours(np.array([[1.0, 0], [2, 0], [0, 5]])).tolist()
     [1.0, 0.0]
@@ -125,10 +130,10 @@ def neighbours(vectors: Numbers) -> Numbers:
 
 
 def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
-    """Return the Euclidean distance and the indices of the two closest rows.
+    """Return (distance, first index, second index) of the two closest vectors, by Euclidean distance.
 
     Distance 0 means that two positions are indistinguishable. The first of equally close pairs is returned, up to
-    rounding. Raise ValueError for fewer than two rows.
+    rounding. Raise ValueError for fewer than two vectors.
 
     >>> closest_rows(np.array([[0.0, 0], [3, 4], [3, 5]]))
     (1.0, 1, 2)
@@ -145,7 +150,7 @@ def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
 
 
 def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
-    """Return the score of equal query and key by distance, relative to distance 0, (distance,), -1 to 1.
+    """Return the score of equal query and key at each distance, relative to distance 0, shape (distance,), -1 to 1.
 
     Rotary positions rotate channel pair i of a query at m by m·ω_i and of a key at n by n·ω_i, so that the score
     depends on the distance only: Σ cos((m - n)·ω_i) if all pairs have the same norm (arXiv:2104.09864, section 3.2.2).
@@ -158,9 +163,10 @@ def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
-    """Return the bound of rotary scores relative to distance 0, (distance,), up to a constant factor.
+    """Return an upper bound of rotary scores at each distance, relative to distance 0, shape (distance,).
 
-    It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i (arXiv:2104.09864, section 3.4.3).
+    The bound holds up to a constant factor. It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i
+    (arXiv:2104.09864, section 3.4.3).
 
     >>> rotary_bound(np.array([0, 1]), np.array([np.pi, 2 * np.pi])).round(2).tolist()
     [1.0, 0.33]
@@ -171,7 +177,7 @@ def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def alibi_slopes(heads: int) -> Numbers:
-    """Return ALiBi's slope for each head, (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
+    """Return ALiBi's slope for each head, shape (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
 
     A slope is the penalty per token of distance. If the number of heads is not a power of two, the slopes are those of
     the next lower power, then every second slope of the next higher power, as in the authors' code. Raise ValueError
@@ -190,7 +196,7 @@ def alibi_slopes(heads: int) -> Numbers:
 
 
 def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
-    """Return the bucket of T5's relative bias for each offset, key minus query, (offset,).
+    """Return the bucket of T5's relative bias for each offset, key minus query, shape (offset,).
 
     Half of a side's buckets cover a single distance each; the others grow logarithmically up to ``farthest``, and
     larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, earlier
@@ -214,7 +220,7 @@ Unit = tuple[int, int]  # token range (start, stop) of a word
 
 
 def word_stretches(row: TokenRow) -> list[list[Unit]]:
-    """Return the words between special tokens, grouped by stretch; words may swap within a stretch.
+    """Return the words of each stretch between special tokens; only words of a stretch may be swapped.
 
     >>> row = TokenRow(("[CLS]", "play", "ing", "chess", "[SEP]"), (1, 5, 6, 7, 2), (None, 0, 0, 1, None), (0,) * 5,
     ...                (None, (0, 4), (4, 7), (8, 13), None))
@@ -237,7 +243,7 @@ def word_stretches(row: TokenRow) -> list[list[Unit]]:
 
 
 def words(row: TokenRow) -> list[Unit]:
-    """Return the token ranges of all words in text order."""
+    """Return the token range (start, stop) of every word in text order."""
     return [unit for stretch in word_stretches(row) for unit in stretch]
 
 
@@ -261,7 +267,7 @@ def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
 
 
 def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
-    """Return the order of tokens after two words swap positions; words are numbered as in ``words``.
+    """Return the order of tokens after two words swap positions; ``first`` and ``second`` index ``words``.
 
     Raise ValueError if a word is missing, if both words are equal, or if they belong to different texts or stretches.
     """
@@ -287,7 +293,7 @@ def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
 
 
 def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
-    """Return a map (query, key) with rows and columns permuted.
+    """Return a map (query, key) with rows and columns permuted by ``order``.
 
     >>> permute_map(np.array([[0, 1], [2, 3]], np.float32), [1, 0]).tolist()
     [[3.0, 2.0], [1.0, 0.0]]
@@ -298,9 +304,10 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """Return the largest difference between maps of a permuted text and permuted maps, (layer, head).
+    """Return how far each head is from permutation equivariance, shape (layer, head).
 
-    ``text`` and ``mixed`` have a record per layer. The value is zero if the map of the head is permutation-equivariant.
+    The value is the largest difference between the map of a permuted text and the permuted map of the text. ``text``
+    and ``mixed`` are the records of both, one per layer.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

@@ -1,8 +1,9 @@
-"""Recorded attention of a layer, from which any map, row or tile is computed on demand, and its cancellation points.
+"""The recorded attention of a layer, from which any map, row or tile is computed on demand.
 
-weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1; soft cap as
-in arXiv:2408.00118; sinks are the extra column of gpt-oss, which is dropped after the softmax). Scores and sums are
-float64 and only the result is rounded to float32, so that weights are exact to float32 even for large scores.
+weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1; soft cap
+as in arXiv:2408.00118; sinks are the extra column of gpt-oss, which is dropped after the softmax). Scores and sums are
+float64 and only the result is rounded to float32, so that weights are exact to float32 even for large scores. Long
+computations can be cancelled: they call ``check_cancellation`` between blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("headlight_break", default=_
 
 @contextmanager
 def checked_by(check: Callable[[], None]) -> Iterator[None]:
-    """Call ``check`` at the cancellation points of this thread inside the block; it raises to cancel."""
+    """Register ``check`` for this thread inside the block; ``check_cancellation`` calls it, and it may raise."""
     token = _check.set(check)
     try:
         yield
@@ -38,7 +39,7 @@ def checked_by(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_cancellation() -> None:
-    """Call the registered check; without a check this costs 0.1 microseconds."""
+    """Call the check that ``checked_by`` registered, if any; without it, the call costs 0.1 microseconds."""
     _check.get()()
 
 
@@ -89,18 +90,18 @@ class Record:
         return int(self.key.shape[1])
 
     def kv_head(self, head: int) -> int:
-        """Return the key-value head of a head."""
+        """Return the index of the key-value head that a query head uses."""
         return head // (self.heads // int(self.key.shape[0]))
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Compute the input of the softmax for a block, (row, col) float32; masked pairs are -inf."""
+        """Compute the input of the softmax for a block, shape (row, col) float32; masked pairs are -inf."""
         found = self._empty(rows, cols)
         for part, _, scores in self._blocks(head, rows, cols):
             found[part] = scores
         return found
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Compute the attention weights of a block, (row, col) float32.
+        """Compute the attention weights of a block, shape (row, col) float32.
 
         A full row sums to one, or to less with attention sinks; a row with every key masked is zero. The first block of
         a row computes the whole row to get its sum, which is cached; later blocks compute their own products only.
@@ -116,7 +117,7 @@ class Record:
         return found
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """Return the share of each row that goes to keys, (row,) float32: one, or less with an attention sink."""
+        """Return the sum of each row's weights, shape (row,) float32: one, or less with an attention sink."""
         sink, places = self._sink(head), positions(rows, self.queries)
         if sink is None:
             return np.ones(len(places), dtype=np.float32)
@@ -124,17 +125,17 @@ class Record:
         return share
 
     def log_sum_exp(self, head: int, rows: Index = EVERYTHING) -> Doubles:
-        """Return the log-sum-exp of each score row, (row,) float64; 0 for a row with every key masked."""
+        """Return the log-sum-exp of each score row, shape (row,) float64; 0 for a row with every key masked."""
         known = self._known_sums(head)
         if np.isnan(known[rows]).any():
             self.weights(head, rows, slice(0, 0))
         return known[rows]
 
     def quick(self) -> Record:
-        """Return a copy that uses the float32 log-sum-exp of the forward pass, if it was recorded.
+        """Return a copy that reuses the log-sum-exp of the forward pass, if it was recorded.
 
-        No block then needs its whole row. Weights deviate by up to 1 in 30,000 for scores of 250, which is invisible in
-        pictures.
+        No block then needs its whole row. The recorded values are float32, so weights deviate by up to 1 in 30,000 for
+        scores of 250, which is invisible in pictures.
         """
         if self.lse is None:
             return self
@@ -143,7 +144,7 @@ class Record:
         return made
 
     def _known_sums(self, head: int) -> Doubles:
-        """Return the cached log-sum-exp of each row, (query,), NaN if unknown; callers fill it in."""
+        """Return the cached log-sum-exp of each row, shape (query,), NaN if unknown; callers fill it in."""
         return self._sums.setdefault(head, np.full(self.queries, np.nan))
 
     def _empty(self, rows: Index, cols: Index) -> FloatArray:
@@ -175,11 +176,11 @@ class Record:
 
     @property
     def sums_nbytes(self) -> int:
-        """Return the memory of the cached sums in bytes when all rows of all heads are known."""
+        """Return the memory of the cached softmax sums of all rows and heads, in bytes."""
         return self.heads * self.queries * np.dtype(np.float64).itemsize
 
     def arrays(self) -> Iterator[FloatArray]:
-        """Yield every recorded array, shared arrays included."""
+        """Yield every recorded array; an array that is shared by layers is included."""
         optional = (self.bias, self.sinks, self.lse, self.mask.allowed)
         yield from (self.query, self.key, self.value)
         yield from (array for array in optional if array is not None)  # type: ignore[misc]
@@ -208,13 +209,13 @@ class MapRecord:
         return int(self.maps.shape[2])
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Return the attention weights of a block, (row, col) float32."""
+        """Return the attention weights of a block, shape (row, col) float32."""
         check_cancellation()
         block: FloatArray = self.maps[head][rows][:, cols].copy()
         return block
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """Return the sum of each row, (row,)."""
+        """Return the sum of each row's weights, shape (row,)."""
         share: FloatArray = self.maps[head][rows].sum(axis=1)
         return share
 
@@ -250,11 +251,11 @@ class NoAttention:
     keys: int
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.weights
-        """Return zeros, (row, col) float32."""
+        """Return zeros, shape (row, col) float32."""
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.row_sums
-        """Return zeros, (row,) float32, because a layer without attention has no weights."""
+        """Return zeros, shape (row,) float32, as the sums of the missing weights."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores

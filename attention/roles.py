@@ -30,9 +30,10 @@ Sums = Mapping[str, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class RoleEvidence:
-    """Sums over query tokens by role, (layer, head) float64; evidence adds up over texts of a model.
+    """Attention of each head to the keys of each role, summed over query tokens, shape (layer, head) float64.
 
-    Special tokens do not count as queries. A query counts for a role only if a key of the role is visible to it.
+    The sums of several texts of a model can be added. Special tokens do not count as queries. A query counts for a
+    role only if a key of the role is visible to it.
     """
 
     shares: Sums  # shares of attention by role
@@ -53,19 +54,25 @@ class RoleEvidence:
         )
 
     def strength(self, role: str) -> Numbers:
-        """Return the mean share of a role, (layer, head), 0 to 1; NaN if no token had a key of the role."""
+        """Return the mean share of attention on the keys of a role, shape (layer, head); NaN if no token had any."""
         return self._mean(self.shares, role)
 
     def uniform_share(self, role: str) -> Numbers:
-        """Return the mean share of a role under uniform attention, (layer, head)."""
+        """Return the share that uniform attention would give the keys of a role, shape (layer, head)."""
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Return the mean share of a sink with weights multiplied by value norms, (layer, head), or None."""
+        """Return the share of a sink if weights are multiplied by the norms of the values, shape (layer, head).
+
+        The result is None if values were not recorded.
+        """
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Return the mean value norm of a sink relative to the other tokens, (layer, head), or None."""
+        """Return the norm of a sink's values relative to that of other tokens, shape (layer, head).
+
+        The result is None if values were not recorded.
+        """
         return None if self.lengths is None else self._mean(self.lengths, sink)
 
     def _mean(self, sums: Sums, role: str) -> Numbers:
@@ -74,7 +81,7 @@ class RoleEvidence:
 
 
 def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
-    """Measure the roles of all heads on a text; ``part`` is "encoder" or "decoder".
+    """Measure how much each head attends to the keys of each role; ``part`` is "encoder" or "decoder".
 
     Raise ValueError for "cross", because cross-attention has no neighbours or sinks.
     """
@@ -114,10 +121,10 @@ def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
 
 
 def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
-    """Return the share of each token's attention on the keys of a role in a head, (token,).
+    """Return each token's attention to the keys of a role in a head, summed over these keys, shape (token,).
 
-    The mean is the strength of the role. The value is NaN for special tokens, for tokens of a long text that are not
-    sampled, and for tokens without a key of the role.
+    The mean over tokens is the strength of the role. The value is NaN for special tokens, for tokens of a long text
+    that are not sampled, and for tokens without a key of the role.
     """
     row, _ = trace.token_rows(part)
     rows, record = sampled_queries(row), trace.records(part)[layer]
@@ -133,7 +140,7 @@ def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str 
 
 
 def sampled_queries(row: TokenRow) -> Indices:
-    """Return the query tokens to measure, (row,): no special tokens, at most MOST_ROWS, evenly spaced."""
+    """Return the tokens that are measured as queries, shape (row,): at most MOST_ROWS, evenly spaced, not special."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)
     if len(real) <= MOST_ROWS:
         return real
@@ -142,9 +149,10 @@ def sampled_queries(row: TokenRow) -> Indices:
 
 
 def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
-    """Return the keys of each role except "broad" for some query tokens, (row, key).
+    """Return flags (row, key) for each role except "broad": True if the key has this role for the query.
 
-    A special token is no neighbour, so that attention to a sink does not count as previous token.
+    ``rows`` are the query tokens. A special token is no neighbour, so that attention to a sink does not count as
+    previous token.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "a"), (9, 1, 2, 1), (None, 0, 1, 2), (0,) * 4, (None,) * 4)
     >>> places(row, np.array([2]))["previous"].tolist(), places(row, np.array([3]))["repeat"].tolist()
@@ -165,7 +173,7 @@ def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
 
 
 def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
-    """Return the roles of a head, strongest first: those with a share of at least ``least``.
+    """Return the roles of a head, strongest first: those that get at least the share ``least``.
 
     "broad" comes last and needs the share ``even`` of the maximum entropy. Roles with fewer than FEWEST query tokens
     are left out.
@@ -183,7 +191,7 @@ def _add_sums(one: Sums, other: Sums) -> Sums:
 
 
 def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
-    """Return True for visible pairs of query token and key, (row, key)."""
+    """Return True for visible pairs of query token and key, shape (row, key)."""
     mask = record.mask.block(rows, slice(None)) if isinstance(record, Record) else None
     if mask is not None:
         return mask
@@ -193,7 +201,7 @@ def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
 
 
 def _evenness(weights: FloatArray, allowed: FloatArray) -> FloatArray:
-    """Return the entropy relative to that of uniform attention, (row,), 0 to 1.
+    """Return the entropy relative to that of uniform attention, shape (row,), 0 to 1.
 
     The value is 1 for rows with a single visible key.
     """
@@ -220,7 +228,7 @@ SETTLED = 2  # first query in ``previous`` and ``first``, so that the token befo
 
 
 def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArray:
-    """Return the prefix-matching score, (..., query, key) -> (...), from 0 to 1.
+    """Return the prefix-matching score of maps of a repeated text, (..., query, key) -> (...), from 0 to 1.
 
     The score is the attention of each token in the second and later copies to the tokens that followed its earlier
     occurrences, averaged over queries (arXiv:2209.11895, summed over earlier copies). ``start`` is the number of tokens
@@ -257,7 +265,7 @@ def first(maps: FloatArray) -> FloatArray:
 
 
 def uniform_matching_score(tokens: int, start: int, length: int) -> float:
-    """Return the prefix-matching score of causal uniform attention.
+    """Return the prefix-matching score of a head with uniform causal attention, as chance level.
 
     >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
     0.2917
@@ -277,9 +285,9 @@ def _pairs(tokens: int, start: int, length: int) -> tuple[npt.NDArray[np.intp], 
 
 
 def without_first(looks: FloatArray) -> FloatArray:
-    """Set the weight of the first token in (..., key) to zero and rescale the rest to sum to one.
+    """Return weights (..., key) without the first token, rescaled to sum to one.
 
-    The result is 0 if no weight remains.
+    The first weight becomes 0, and all are 0 if no weight remains.
 
     >>> without_first(np.array([0.5, 0.25, 0.25], np.float32)).tolist()
     [0.0, 0.5, 0.5]
@@ -292,7 +300,7 @@ def without_first(looks: FloatArray) -> FloatArray:
 
 
 def without_missing(looks: FloatArray) -> FloatArray:
-    """Return weights (layer, head, key) with NaN for layers of zeros, which have no attention.
+    """Return weights (layer, head, key) with NaN in layers without attention, whose weights are all zero.
 
     >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
     [[[nan, nan]], [[0.5, 0.5]]]
@@ -302,7 +310,7 @@ def without_missing(looks: FloatArray) -> FloatArray:
 
 
 def largest_weight_back(looks: FloatArray) -> FloatArray:
-    """Return the largest weight (...) without the first token and the last two tokens, or 0.
+    """Return the largest weight on a token after the first and before the last two, or 0, shape (...).
 
     Many heads attend to a neighbour regardless of content, so weights further back are more informative. NaN is kept.
 
@@ -315,7 +323,7 @@ def largest_weight_back(looks: FloatArray) -> FloatArray:
 
 
 def mean_distance_back(looks: FloatArray) -> FloatArray:
-    """Return the mean distance of the newest token's attention in tokens, (...).
+    """Return the mean distance of the newest token's attention in tokens, shape (...).
 
     The distance of the first token counts as 0, because it is the farthest and a large weight on it carries little
     information (arXiv:2309.17453).

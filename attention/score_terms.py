@@ -69,11 +69,11 @@ class ScoreRow:
     visible: BoolArray
 
     def scores(self, products: Numbers) -> Numbers:
-        """Return the scores (key,) of the products of query and key (key,)."""
+        """Return the scores (key,) from the dot products (key,) of the query with every key."""
         return self._cap(products * self.scale) + self.added
 
     def factors(self, products: Numbers) -> Numbers:
-        """Return the numbers (key,) that turn these products into scores without ``added``."""
+        """Return the factors (key,) that turn products of query and key into scores, before ``added``."""
         scaled = products * self.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(products == 0, self.scale, self._cap(scaled) / products)
@@ -105,15 +105,15 @@ class ScoreTerms:
 
     @property
     def total(self) -> float:
-        """Return the sum of the terms."""
+        """Return the sum of all terms, which is the score."""
         return float(self.values.sum())
 
     def of_query(self, source: str) -> float:
-        """Return the sum of the centred terms of a source of the query."""
+        """Return the sum of the centred terms that contain this source of the query."""
         return float(self.excess_terms[self.query_sources.index(source)].sum())
 
     def of_key(self, source: str) -> float:
-        """Return the sum of the centred terms of a source of the key."""
+        """Return the sum of the centred terms that contain this source of the key."""
         return float(self.excess_terms[:, self.key_sources.index(source)].sum())
 
 

@@ -38,10 +38,10 @@ def softmax_sensitivity(weights: Numbers) -> Numbers:
 
 
 def by_width(widths: Sequence[int], tokens: int, draws: int = 200, seed: int = 0) -> tuple[Numbers, Numbers]:
-    """Return the mean softmax sensitivity of random rows for each d_k, (width,), with and without 1/√d_k.
+    """Return the mean softmax sensitivity of random rows for each d_k, with and without the scale 1/√d_k.
 
-    Queries and keys are drawn from the standard normal distribution, as after initialisation, so that q · k has mean 0
-    and variance d_k.
+    Both arrays are (width,). Queries and keys are drawn from the standard normal distribution, as after
+    initialisation, so that q · k has mean 0 and variance d_k.
     """
     random = np.random.default_rng(seed)
     over: list[float] = []
@@ -58,7 +58,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Doubles:
-    """Return the sampling distribution, (token,) float64, summing to one.
+    """Return the sampling distribution of logits (token,), float64, summing to one.
 
     Logits are divided by ``temperature`` (0 selects the likeliest token, the first of equals). Then the ``top_k``
     likeliest tokens remain, with ties (0: all; arXiv:1805.04833, section 5), then the smallest set of likeliest tokens
@@ -105,9 +105,9 @@ def distribution_entropy(probabilities: npt.ArrayLike) -> float:
 
 
 def draw(probabilities: npt.ArrayLike, seed: int, at: int) -> int:
-    """Sample a token from a distribution (token,), reproducible by ``seed`` and position ``at``.
+    """Sample a token from a distribution (token,), reproducible by ``seed`` and the position ``at``.
 
-    Both must be at least 0. Tokens of probability 0 are never sampled.
+    ``seed`` and ``at`` must be at least 0. Tokens of probability 0 are never sampled.
 
     >>> draw([0.0, 1.0, 0.0], seed=3, at=5)
     1
@@ -126,7 +126,7 @@ def _softmax(scores: Doubles) -> Doubles:
 def change_softmax_rules(
     record: Record, *, scale: float | None = None, temperature: float = 1.0, masked: bool = True
 ) -> Record:
-    """Return a record with weights softmax(scores / temperature).
+    """Return a copy of a record whose weights are softmax(scores / temperature).
 
     ``scale`` replaces the scale of the dot products, before bias and soft cap. With ``masked`` False every query
     attends to every key. Raise ValueError unless the temperature is above zero.
@@ -151,7 +151,10 @@ def change_softmax_rules(
 
 
 def spreads(record: Record, rows: Rows) -> FloatArray:
-    """Return the mean entropy of each head over some queries in bits, (head,), from renormalised rows."""
+    """Return each head's mean attention entropy over the query tokens ``rows``, in bits, shape (head,).
+
+    Rows are scaled to sum to one.
+    """
     found: FloatArray = np.array(
         [entropy(as_shares(record.weights(head, rows))).mean() for head in range(record.heads)]
     )

@@ -1,4 +1,4 @@
-"""CSV export: safe cells, unique column names, and a file with the provenance.
+"""CSV export: cells that spreadsheets do not evaluate, unique column names, and a file of provenance.
 
 Excel, LibreOffice and Google Sheets evaluate cells that begin with characters such as = or +, and texts of visitors or
 of model files may begin so. An apostrophe before the cell keeps it a text.
@@ -28,7 +28,7 @@ SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_cell(cell: str) -> str:
-    """Prefix a text with an apostrophe if a spreadsheet would evaluate it; numbers are not passed here.
+    """Return a text for a CSV cell, with an apostrophe in front if a spreadsheet would evaluate it.
 
     >>> safe_cell("=1+1"), safe_cell(" @x"), safe_cell("it")
     ("'=1+1", "' @x", 'it')
@@ -46,7 +46,7 @@ def plain_cell(cell: str) -> str:
 
 
 def column_names(names: Iterable[str]) -> list[str]:
-    """Return the names as unique, non-empty cells, so that pandas keeps them.
+    """Return the names made non-empty and unique, so that pandas keeps them as columns.
 
     The second "the" becomes "the#2".
 
@@ -111,7 +111,7 @@ def with_provenance(stem: str, table: str | bytes, provenance: Mapping[str, Any]
 
 
 def zip_member(name: str) -> zipfile.ZipInfo:
-    """Return a compressed zip member with a fixed date."""
+    """Return the entry of a file in a zip, compressed and with a fixed date, so that zips are reproducible."""
     member = zipfile.ZipInfo(name, FIXED)
     member.compress_type = zipfile.ZIP_DEFLATED
     member.external_attr = 0o644 << 16

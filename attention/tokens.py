@@ -18,7 +18,10 @@ BYTE = "<0x"  # prefix of byte tokens, which encode a part of a character
 
 
 def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
-    """Return the label of a single token for axes and files.
+    """Return the label of a token for axes and files.
+
+    ``goes_on`` adds ## for a token that continues a word; ``unknown`` is the tokenizer's mark for an unknown word,
+    such as [UNK], or "".
 
     >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("\u732b 2/3", unknown="<0x8C>")
     ('##ing', '\u732b [UNK]', '\u732b 2/3')
@@ -27,7 +30,7 @@ def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
 
 
 def is_out_of_vocabulary(unknown: str) -> bool:
-    """Return True if ``unknown`` is a mark for unknown tokens, such as [UNK]; byte tokens are known."""
+    """Return True if ``unknown`` is a mark for unknown words, such as [UNK], and not a byte token."""
     return bool(unknown) and BYTE not in unknown
 
 
@@ -83,7 +86,7 @@ class TokenRow:
 
     @property
     def special(self) -> tuple[bool, ...]:
-        """Return a flag for each token that is special, such as [CLS] or </s>."""
+        """Return a flag for each token: True for special tokens such as [CLS] or </s>."""
         return tuple(word is None for word in self.words)
 
     @property
@@ -92,7 +95,7 @@ class TokenRow:
         return tuple(label(self.pieces[at], self.goes_on(at), self.unknown[at]) for at in range(len(self)))
 
     def unknown_words(self) -> tuple[int, int]:
-        """Return the number of words with an out-of-vocabulary token, and the number of all words.
+        """Return (number of words with an out-of-vocabulary token, number of words).
 
         >>> TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]")).unknown_words()
         (1, 2)
@@ -104,9 +107,7 @@ class TokenRow:
         )
 
     def unreadable(self) -> tuple[int, ...]:
-        """Return the positions of the first segment with at least a third of unknown tokens; empty if none.
-
-        Special tokens do not count.
+        """Return the positions of unknown tokens if they make up at least a third of a segment, else ().
 
         >>> row = TokenRow(("my", "big", "\u732b"), (9, 8, 0), (0, 1, 2), (0, 0, 0), (None,) * 3, ("", "", "[UNK]"))
         >>> row.unreadable()
@@ -133,7 +134,7 @@ class TokenRow:
 def bits(log_probabilities: FloatArray) -> FloatArray:
     """Convert natural log-probabilities of any shape to surprisal in bits.
 
-    0 is certain; 1 is as likely as heads of a coin.
+    A token of probability 1 has 0 bits, and a token of probability 0.5 has 1 bit.
 
     >>> bits(np.log(np.array([1.0, 0.5, 0.25]))).tolist()
     [0.0, 1.0, 2.0]
@@ -142,13 +143,14 @@ def bits(log_probabilities: FloatArray) -> FloatArray:
     return found
 
 
-def of_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
-    """Sum log-probabilities over the tokens of each word, (token,) -> runs (start, stop) and sums (word,).
+def sum_over_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
+    """Sum log-probabilities (token,) over the tokens of each word; return token runs and sums (word,).
 
-    ``words`` holds a word key for each token. The sum is the log-probability of a word if each of its tokens was
-    predicted without the later tokens of the word (arXiv:2305.10588).
+    ``words`` holds a key for each token that is equal for tokens of a word; a run is (start, stop). The sum is the
+    log-probability of a word if each of its tokens was predicted without the later tokens of the word
+    (arXiv:2305.10588).
 
-    >>> runs, sums = of_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
+    >>> runs, sums = sum_over_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
     >>> runs, sums.tolist()
     ([(0, 2), (2, 3)], [-3.0, -4.0])
     """

@@ -1,4 +1,4 @@
-"""A small numeric example: attention on small matrices, then a whole layer and next-word prediction."""
+"""A small numeric example: attention with small matrices, then a whole layer and next-word prediction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN = 20.0  # largest absolute score for which exp is still readable
 
 @dataclass(frozen=True, eq=False)
 class ToyAttention:
-    """All intermediate results from X to the output of attention, float64."""
+    """The intermediate results of attention in the small example, from X to the output, float64."""
 
     queries: Numbers  # (token, width), width = heads · d_k
     keys: Numbers  # (token, width)
@@ -35,7 +35,7 @@ class ToyAttention:
 
     @property
     def channels(self) -> int:
-        """Return d_k, the columns of a head."""
+        """Return d_k, the number of columns of a head."""
         return int(self.mixed.shape[2])
 
 
@@ -108,7 +108,7 @@ EPSILON = 1e-5  # epsilon of LayerNorm, as in torch
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """The input matrices of the example, float64."""
+    """The input matrices of the small example, float64."""
 
     x: Numbers  # (token, column)
     w_q: Numbers  # (column, width)
@@ -122,7 +122,7 @@ class Matrices:
 
 @dataclass(frozen=True)
 class ToyRules:
-    """Options of the computation."""
+    """The options of the small example: heads, mask, scaling, positions, and the rest of the layer."""
 
     heads: int = 1
     causal: bool = False
@@ -133,7 +133,7 @@ class ToyRules:
 
 @dataclass(frozen=True, eq=False)
 class ToyLayer:
-    """Steps of the layer after attention, (token, column) unless noted."""
+    """The steps of the layer after attention, arrays (token, column)."""
 
     added: Numbers  # x + output of W_O
     normed: Numbers
@@ -146,7 +146,7 @@ class ToyLayer:
 
 @dataclass(frozen=True, eq=False)
 class ToyExample:
-    """All steps of the example, float64."""
+    """The intermediate results of all steps of the small example, float64."""
 
     positions: Numbers | None  # (token, column); None without positions
     x: Numbers  # (token, column), input of attention
@@ -180,7 +180,7 @@ def compute_example(given: Matrices, rules: ToyRules) -> ToyExample:
 
 
 def layer_after_attention(x: Numbers, joined: Numbers, w_1: Numbers, w_2: Numbers) -> ToyLayer:
-    """Compute the steps after attention in a post-norm layer."""
+    """Compute the steps after attention in a post-norm layer: sum, norm, feed-forward part, sum, norm."""
     added = x + joined
     normed = norm(added)
     hidden = normed @ w_1
@@ -191,7 +191,7 @@ def layer_after_attention(x: Numbers, joined: Numbers, w_1: Numbers, w_2: Number
 
 
 def norm(rows: Numbers) -> Numbers:
-    """Apply LayerNorm to each row, (row, column): subtract the mean and divide by the standard deviation.
+    """Apply LayerNorm to each row, shape (row, column): subtract the mean and divide by the standard deviation.
 
     >>> norm(np.array([[1.0, 3.0]])).round(3).tolist()
     [[-1.0, 1.0]]
@@ -202,7 +202,7 @@ def norm(rows: Numbers) -> Numbers:
 
 
 def sinusoidal_positions(tokens: int, columns: int) -> Numbers:
-    """Return sinusoidal positions, (token, column), sine in even and cosine in odd columns.
+    """Return sinusoidal positions, shape (token, column), sine in even and cosine in odd columns.
 
     The formula is that of arXiv:1706.03762, section 3.5.
 

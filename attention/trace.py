@@ -29,7 +29,7 @@ PART_NAMES = {
 
 
 def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
-    """Return the message that a layer has no attention, with a list of the layers that have some."""
+    """Return the message that a layer has no attention; it lists the ``attending`` layers."""
     return gettext_lazy(
         "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
         layer=layer,
@@ -38,7 +38,10 @@ def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
 
 
 def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage | None:
-    """Return the message that a feature needs attention in every layer, or None if every layer has it."""
+    """Return the message for a feature that needs attention in every layer, or None if it can be used.
+
+    ``attending`` lists the layers that have attention.
+    """
     missing = [layer for layer in range(layers) if layer not in attending]
     if not missing:
         return None
@@ -84,7 +87,7 @@ class Trace:
 
     @property
     def truncated(self) -> str:
-        """Return the share of a truncated text that was read, such as "512 of 3,002 tokens", else ""."""
+        """Return how much of a truncated text was read, such as "512 of 3,002 tokens", else ""."""
         if self.whole is None:
             return ""
         return gettext_lazy("{read:,} of {whole:,} tokens", read=len(self.source), whole=self.whole)
@@ -121,7 +124,7 @@ class Trace:
         return self.parts[name]
 
     def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
-        """Return the token rows of the queries and of the keys."""
+        """Return the token row of the queries and that of the keys."""
         name = part or self.part
         queries = self.source if name == "encoder" or self.target is None else self.target
         keys = self.source if name in ("encoder", "cross") or self.target is None else self.target
@@ -141,38 +144,38 @@ class Trace:
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """Return the records for code that needs weights; raise Unavailable for signed values."""
+        """Return the records of a part whose maps are weights; raise Unavailable for signed values."""
         if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)
 
     def weights(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the attention weights of a head, (query, key) float32; rows sum to at most one."""
+        """Return the attention weights of a head, shape (query, key) float32; rows sum to at most one."""
         return self._record(layer, head, part).weights(head)
 
     def scores(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the input of the softmax, (query, key) float32, scaled and with bias; masked pairs are -inf."""
+        """Return the input of the softmax, shape (query, key) float32, scaled and with bias; masked pairs are -inf."""
         return self._record(layer, head, part).scores(head)
 
     def query(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the query vectors after rotary positions, (query, channel) float32."""
+        """Return the query vectors after rotary positions, shape (query, channel) float32."""
         vectors: FloatArray = self._qkv(layer, head, part).query[head]
         return vectors
 
     def key(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the key vectors of the head's key-value head after rotary positions, (key, channel) float32."""
+        """Return the key vectors of the head's key-value head after rotary positions, shape (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.key[record.kv_head(head)]
         return vectors
 
     def value(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Return the value vectors of the head's key-value head, (key, channel) float32."""
+        """Return the value vectors of the head's key-value head, shape (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.value[record.kv_head(head)]
         return vectors
 
     def rows(self, query: int, part: str | None = None) -> FloatArray:
-        """Return the attention of a query in every head, (layer, head, key) float32.
+        """Return the attention of a query in every head, shape (layer, head, key) float32.
 
         Raise IndexError if the token does not exist.
         """

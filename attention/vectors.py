@@ -1,4 +1,4 @@
-"""Token and text vectors: layer mixes, pooling, similarity, projection; distances between heads."""
+"""Token and text vectors: layer combination, pooling, cosine similarity, projection; and distances between heads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from attention.trace import Trace
 from i18n import gettext_lazy
 
 MIXES = ("last", "second", "sum4", "concat4", "mean", "level")
-POOLINGS = ("mean", "words", "first", "max")
+POOLINGS = ("mean", "words", "first", "max", "last")
 BLOCK = 8192  # number of vectors per block of the nearest-neighbour search
 
 
 def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
-    """Combine the levels to a vector per token, (level, token, channel) -> (token, channel).
+    """Combine the hidden states of all levels to a vector per token, (level, token, channel) -> (token, channel).
 
     "last": after the last layer; "second": after the second to last; "sum4" and "concat4": sum or concatenation of the
     last four layers (arXiv:1810.04805, table 7), or of fewer in a shallow model; "mean": the mean over all layers;
@@ -65,7 +65,8 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
     """Pool token vectors to a text vector, (token, channel) -> (channel,).
 
     "mean": over all tokens, special tokens included, as in Sentence-BERT (arXiv:1908.10084); "words": over the other
-    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "max": the maximum of each channel.
+    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "last": the last token; "max": the
+    maximum of each channel.
     Raise ValueError for an unknown pooling, and for "words" if the text has special tokens only.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
@@ -74,8 +75,8 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
     """
     if how not in POOLINGS:
         raise ValueError(f'Tokens cannot be pooled as "{how}"; use one of {", ".join(POOLINGS)}.')
-    if how in ("first", "max"):
-        taken: FloatArray = vectors[0] if how == "first" else vectors.max(axis=0)
+    if how in ("first", "last", "max"):
+        taken: FloatArray = vectors.max(axis=0) if how == "max" else vectors[0 if how == "first" else -1]
         return taken
     kept = vectors[~np.asarray(special, dtype=bool)] if how == "words" else vectors
     if not len(kept):
@@ -143,7 +144,7 @@ def pca(vectors: FloatArray, dimensions: int = 2) -> Projection:
 def nearest_neighbors(
     vectors: FloatArray, wanted: FloatArray, count: int, block: int = BLOCK
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Return indices and cosines of the ``count`` vectors that are most similar to ``wanted``.
+    """Return the indices and cosines of the ``count`` vectors that are most similar to ``wanted``.
 
     ``vectors`` is (point, channel) and ``wanted`` (channel,). The most similar vector comes first; ties keep their
     order. Vectors are read in blocks, so ``vectors`` may be memory-mapped.
@@ -160,7 +161,7 @@ def nearest_neighbors(
 
 
 def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the cosine of two tokens or words at each level, both (level, channel) -> (level,).
+    """Return the cosine similarity of two words at each level, both (level, channel) -> (level,).
 
     >>> along_levels(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])).tolist()
     [1.0, 0.0]
@@ -170,10 +171,10 @@ def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
-    """Return the mean cosine of words with different names, (level, word, channel) -> (level,).
+    """Return the mean cosine of pairs of different words, at each level, (level, word, channel) -> (level,).
 
-    It is the baseline for the self-similarity of a word across contexts (arXiv:1909.00512). Raise ValueError if all
-    names are equal.
+    Words are different if their ``names`` are. The result is the baseline for the self-similarity of a word across
+    contexts (arXiv:1909.00512). Raise ValueError if all names are equal.
 
     >>> words = np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     >>> different_words(words, ["a", "a", "b"]).tolist()  # the pairs a, b; a and a is no pair of different words
@@ -193,9 +194,9 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """Jensen–Shannon divergences between all heads, summed over tokens; they add up over texts of a model.
+    """Jensen–Shannon divergences between all pairs of heads, summed over the tokens of some texts.
 
-    Heads are numbered layer by layer.
+    The sums of several texts of a model can be added. Heads are numbered layer by layer.
     """
 
     sums: Numbers  # (head, head), bits
@@ -205,13 +206,13 @@ class Divergence:
         return Divergence(self.sums + other.sums, self.tokens + other.tokens)
 
     def distances(self) -> Numbers:
-        """Return Jensen–Shannon distances, (head, head), from 0 (equal attention) to 1 (no common key)."""
+        """Return Jensen–Shannon distances, shape (head, head), from 0 (equal attention) to 1 (no common key)."""
         result: Numbers = np.sqrt(np.maximum(self.sums / max(1, self.tokens), 0))
         return result
 
 
 def compare(trace: Trace, part: str | None = None) -> Divergence:
-    """Compute the divergences between all heads on a text."""
+    """Compute the Jensen–Shannon divergences between all pairs of heads on a text."""
     row, _ = trace.token_rows(part)
     records = trace.shares(part)
     heads = sum(record.heads for record in records)
@@ -241,10 +242,10 @@ def divergences(maps: FloatArray) -> Numbers:
 
 
 def flat(distances: Numbers) -> tuple[Numbers, float]:
-    """Project distances (head, head) to 2-D points (head, 2) by classical multidimensional scaling.
+    """Project heads to the plane by classical multidimensional scaling of their distances (head, head).
 
-    Also return the share of the squared distances that two dimensions keep, 0 to 1. The axes have no meaning; the
-    largest absolute coordinate of each is made positive (W. S. Torgerson, 1952, doi:10.1007/BF02288916).
+    Return points (head, 2), and the share of the squared distances that two dimensions keep, 0 to 1. The axes have no
+    meaning; the largest absolute coordinate of each is made positive (W. S. Torgerson, 1952, doi:10.1007/BF02288916).
 
     >>> points, kept = flat(np.array([[0.0, 3.0, 5.0], [3.0, 0.0, 4.0], [5.0, 4.0, 0.0]]))
     >>> bool(np.isclose(np.linalg.norm(points[0] - points[2]), 5)), round(kept, 6)

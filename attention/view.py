@@ -37,7 +37,7 @@ class DisplayToken:
 
 
 def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> DisplayToken:
-    """Build the cell of the tokens ``group`` (start, stop); ``texts`` are the texts of the segments."""
+    """Build the cell of the tokens ``group`` (start, stop); ``texts`` holds the text of each segment."""
     start, stop = group
     text = "".join(row.pieces[start:stop])
     first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
@@ -51,7 +51,7 @@ def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Di
 
 
 def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
-    """Yield the token ranges that the cells cover, in slices of at most ``longest`` tokens."""
+    """Yield slices of at most ``longest`` tokens that together cover the tokens of the cells."""
     starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
     stops = [
         cell.pieces[1]
@@ -91,7 +91,7 @@ def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[Di
 
 
 def sum_pieces(values: FloatArray, cells: tuple[DisplayToken, ...], axis: int) -> FloatArray:
-    """Sum over the tokens of each cell along an axis that starts at the first cell and ends with the last."""
+    """Sum token values over the tokens of each cell, along an axis that spans exactly these cells."""
     bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
     # Reduce at starts and stops, so that the sum of a cell excludes a hidden token after it.
     sums: FloatArray = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
@@ -100,7 +100,7 @@ def sum_pieces(values: FloatArray, cells: tuple[DisplayToken, ...], axis: int) -
 
 
 def edges(length: int, size: int) -> npt.NDArray[np.intp]:
-    """Return the starts of at most ``size`` cells of nearly equal length on an axis.
+    """Return the start index of each of at most ``size`` nearly equal intervals of an axis.
 
     >>> edges(7, 3).tolist(), edges(2, 3).tolist()
     ([0, 2, 4], [0, 1])
@@ -130,9 +130,9 @@ def far_pool(values: FloatArray, size: int) -> FloatArray:
 
 
 def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
-    """Return the value further from zero of the maximum and the minimum of each cell.
+    """Return ``most`` or ``least``, elementwise: the value that is further from zero.
 
-    On a tie the maximum is taken.
+    On a tie ``most`` is returned.
     """
     result: FloatArray = np.where(most >= -least, most, least)
     return result
@@ -192,12 +192,12 @@ class View:
 
     @cached_property
     def queries(self) -> tuple[DisplayToken, ...]:
-        """Return the cells of the rows (queries)."""
+        """Return the cells that label the rows of the maps."""
         return tuple(cell for cell in self._all_queries if self.special or not cell.special)
 
     @cached_property
     def keys(self) -> tuple[DisplayToken, ...]:
-        """Return the cells of the columns (keys)."""
+        """Return the cells that label the columns of the maps."""
         return tuple(cell for cell in self._all_keys if self.special or not cell.special)
 
     @property
@@ -241,21 +241,21 @@ class View:
 
     @cached_property
     def attending(self) -> tuple[int, ...]:
-        """Return the layers that have attention."""
+        """Return the indices of the layers that have attention."""
         return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> FloatArray:
-        """Return the weights between all cells of a head, (query, key) float32."""
+        """Return the attention of every query cell to every key cell in a head, shape (query, key) float32."""
         return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
 
     def rows(self, query: int) -> FloatArray:
-        """Return the attention of a query cell in every head, (layer, head, key) float32."""
+        """Return the attention of a query cell in every head, shape (layer, head, key) float32."""
         span, every = (query, query + 1), (0, len(self.keys))
         maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> FloatArray:
-        """Return the attention to a key cell in every head, (layer, head, query) float32.
+        """Return the attention to a key cell in every head, shape (layer, head, query) float32.
 
         Long texts use the softmax sums of the forward pass, because exact sums need every complete map.
         """
@@ -267,7 +267,7 @@ class View:
         return np.array(maps, dtype=np.float32)
 
     def block(self, layer: int, head: int, rows: tuple[int, int], cols: tuple[int, int]) -> FloatArray:
-        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), (row, col)."""
+        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), shape (row, col)."""
         record = self._records[layer]
         queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
         if not queries or not keys:
@@ -286,7 +286,7 @@ class View:
     def visible(
         self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None
     ) -> BoolArray | None:
-        """Return True for pairs of cells with any visible pair of tokens, (row, col), or None if all are."""
+        """Return the pairs of cells with a visible pair of tokens, as flags (row, col), or None if all are."""
         record = self._records[layer]
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
         queries = [self.queries[row] for row in rows]
@@ -299,9 +299,9 @@ class View:
         return seen
 
     def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> FloatArray:  # noqa: PLR0913  # a head, two ranges and a size
-        """Return a block max-pooled to at most (size, size); the values are exact if the block is smaller.
+        """Return a block of a map, max-pooled to at most (size, size); a smaller block is exact.
 
-        Signed values are pooled by the value furthest from zero. The block is [q0, q1) × [k0, k1).
+        The block is [q0, q1) × [k0, k1). Signed values are pooled by the value furthest from zero.
         """
         asked = layer, head, q0, q1, k0, k1, size
         most = self._max_pool(*asked)
@@ -323,11 +323,11 @@ class View:
         return np.concatenate(strips)
 
     def is_sampled(self) -> bool:
-        """Return True if thumbnails and measures use sampled rows, because the text is long."""
+        """Return True if the text is so long that thumbnails and measures use only some of the rows."""
         return len(self.queries) > SAMPLED_ABOVE
 
     def thumbnails(self, size: int) -> FloatArray:
-        """Return a thumbnail of every head, (layer, head, <=size, <=size), by the largest weight of each cell.
+        """Return a max-pooled thumbnail of every head, shape (layer, head, <=size, <=size).
 
         Texts longer than SAMPLED_ABOVE are sampled, so each value is a lower bound.
         """
@@ -344,15 +344,15 @@ class View:
             )
 
     def sample(self, size: int) -> npt.NDArray[np.intp] | None:
-        """Return the sampled rows of a long text, (row,), or None if all rows are used."""
+        """Return the rows that are sampled for thumbnails of ``size``, shape (row,), or None if all rows are used."""
         return sample_rows(len(self.queries), size, SAMPLES_PER_CELL) if self.is_sampled() else None
 
     def thumbnail(self, weights: FloatArray, size: int) -> FloatArray:
-        """Pool a map, or its sampled rows, to (<=size, <=size)."""
+        """Pool a map (row, key), complete or sampled, to (<=size, <=size)."""
         return (far_pool if self.is_signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Return the attention of some query cells in a head, (row, key) float32; ``rows`` may have any order."""
+        """Return the attention of the query cells ``rows`` in a head, shape (row, key) float32, in any order."""
         record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)
@@ -373,7 +373,7 @@ class View:
         return self.renormalise and not self.special and not self.is_signed
 
     def _visible(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """Return the share of each row that goes to visible cells, (row,)."""
+        """Return the share of each row that goes to visible cells, shape (row,)."""
         if record.keys <= SAMPLED_ABOVE:
             return self._sum_cells(record, head, rows)
         shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
@@ -385,7 +385,7 @@ class View:
         return mass
 
     def _sum_cells(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """Return the share of each row that goes to visible cells, (row,), as a direct sum of the weights."""
+        """Return the share of each row that goes to visible cells, shape (row,), as a direct sum of the weights."""
         mass = np.zeros(len(positions(rows, record.queries)), dtype=np.float32)
         for run in runs(self.keys, SAMPLED_ABOVE):
             mass += record.weights(head, rows, run).sum(axis=1)
@@ -415,7 +415,7 @@ GROUPS = ("a", "b", "first", "others")  # words of each text, the first special 
 
 
 def group(row: TokenRow, name: str) -> list[int]:
-    """Return the positions of the tokens of a group; raise ValueError for an unknown group.
+    """Return the positions of a group of tokens, whose name is in ``GROUPS``; raise ValueError for others.
 
     >>> row = TokenRow(("[CLS]", "x", "[SEP]", "y", "[SEP]"), (1, 5, 2, 6, 2), (None, 0, None, 1, None),
     ...                (0, 0, 0, 1, 1), (None, (0, 1), None, (0, 1), None))
@@ -432,9 +432,10 @@ def group(row: TokenRow, name: str) -> list[int]:
 
 
 def flow(trace: Trace, queries: Sequence[int], keys: Sequence[int]) -> FloatArray:
-    """Return the share of the queries' attention on the keys, mean over queries, (layer, head) float32.
+    """Return the attention from some queries to some keys in each head, shape (layer, head) float32.
 
-    Raise ValueError if there are no queries; without keys the share is 0.
+    Weights are summed over the keys and averaged over the queries. Raise ValueError if there are no queries; without
+    keys the sum is 0.
     """
     if not queries:
         raise ValueError("A flow needs tokens that look; none came.")

@@ -1,4 +1,4 @@
-"""Step-by-step computation of an attention layer, and the arithmetic of a single weight in LaTeX."""
+"""Step-by-step computation of an attention layer, and the arithmetic of an attention weight in LaTeX."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def rotate(vectors: FloatArray, rotary: Rotary) -> FloatArray:
 
 
 def project(vectors: FloatArray, branch: ProjectionParameters) -> FloatArray:
-    """Compute x · W + b for every head, (token, input) -> (head, token, channel)."""
+    """Compute x · W + b of a projection for every head, (token, input) -> (head, token, channel)."""
     width, heads, channels = branch.weight.shape
     flat = vectors @ branch.weight.reshape(width, heads * channels)
     if branch.bias is not None:
@@ -187,7 +187,7 @@ def normalise_heads(vectors: FloatArray, norm: Norm) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionSteps:
-    """Queries, keys or values after each step, (head, token, channel)."""
+    """Queries, keys or values after each step, shape (head, token, channel)."""
 
     projected: FloatArray
     normed: FloatArray | None
@@ -195,12 +195,12 @@ class ProjectionSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the input of the dot products, before the multiplication with ``factor``."""
+        """Return the result of the last step, which enters the dot products after multiplication by ``factor``."""
         return next(stage for stage in (self.rotated, self.normed, self.projected) if stage is not None)
 
 
 def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
-    """Compute queries, keys or values of vectors (token, input)."""
+    """Compute queries, keys or values from vectors (token, input), with all intermediate steps."""
     projected = project(vectors, branch)
     normed = None if branch.norm is None else normalise_heads(projected, branch.norm)
     before = projected if normed is None else normed
@@ -209,7 +209,7 @@ def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
 
 @dataclass(frozen=True, eq=False)
 class WeightSteps:
-    """Steps from dot products to attention weights, (row, key) float32.
+    """Steps from dot products to attention weights, shape (row, key) float32.
 
     Masked keys are -inf in ``scores``.
     """
@@ -230,7 +230,7 @@ def weigh(  # noqa: PLR0913
 ) -> WeightSteps:  # the terms of the formula
     """Compute the attention weights of queries (row, channel) on keys (key, channel).
 
-    ``rows`` holds the positions of the queries. ``factor`` multiplies the score scale of the record.
+    ``rows`` holds the positions of the queries. ``factor`` multiplies the score scale of ``record``.
     """
     scale = factor * record.scale
     dots: FloatArray = queries @ keys.T
@@ -251,7 +251,7 @@ def weigh(  # noqa: PLR0913
 def softmax(scores: FloatArray, sink: float | None = None) -> FloatArray:
     """Return the softmax of each row of scores (row, key); rows with every key masked are zero.
 
-    A sink takes a share of each row.
+    ``sink`` is an extra score, whose share of each row is dropped.
 
     >>> softmax(np.log(np.array([[1, 3]], np.float32))).tolist()
     [[0.25, 0.75]]
@@ -266,7 +266,7 @@ def softmax(scores: FloatArray, sink: float | None = None) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LayerSteps:
-    """All steps of an attention layer for some query rows, against all keys."""
+    """The results of all steps of an attention layer, for some query tokens and all keys."""
 
     rows: Rows
     normed: FloatArray | None  # (token, channel) of all tokens; None without a norm before the projections
@@ -282,7 +282,7 @@ class LayerSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the last step that the model computes as well, (row, channel)."""
+        """Return the result of the last step that the model computes as well, shape (row, channel)."""
         ends = (self.closed, self.summed, self.output)
         return next(stage for stage in ends if stage is not None)
 
@@ -334,7 +334,7 @@ def _context(  # noqa: PLR0913
     head: int,
     rows: Rows,
 ) -> FloatArray:  # the terms of the formula
-    """Return the weighted sums of values of a head, (row, channel)."""
+    """Return the weighted sums of values of a head, shape (row, channel)."""
     weights = weigh_head(wiring, record, query, key, head, rows).weights
     values = value.last[head // (wiring.heads // wiring.kv_heads)]
     found: FloatArray = weights @ values * np.float32(wiring.value.factor)
@@ -347,7 +347,7 @@ BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 @dataclass(frozen=True)
 class Products:
-    """A sum of products and its largest terms; ``rest`` is the sum of the ``left`` other terms.
+    """The largest terms of a sum of products; ``rest`` is the sum of the ``left`` other terms.
 
     ``total`` is the sum of all terms.
     """
@@ -360,7 +360,7 @@ class Products:
 
 
 def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products:
-    """Return the largest products and the sum of the products of two vectors, (channel,) each.
+    """Return the ``shown`` largest terms of the dot product of two vectors (channel,), and its value.
 
     >>> products(np.array([1.0, 2.0, 0.5]), np.array([3.0, -4.0, 0.2]), shown=2)
     Products(channels=(1, 0), terms=((2.0, -4.0), (1.0, 3.0)), left=1, rest=0.1, total=-4.9)
@@ -373,10 +373,10 @@ def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products
 
 
 def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) -> tuple[str, ...]:
-    """Return the computation of a weight as rows for LaTeX's aligned, from dot product to softmax.
+    """Return the computation of an attention weight, from dot product to softmax, as LaTeX rows.
 
-    ``query`` and ``key`` (channel,) are the inputs of the dot product, ``weighing`` has a single row, and ``at`` is the
-    index of the key.
+    ``query`` and ``key`` (channel,) are the inputs of the dot product, ``weighing`` has a single row, and ``at`` is
+    the index of the key. The rows are meant for an aligned block.
     """
     dot, score, name = float(weighing.dots[0, at]), float(weighing.scaled[0, at]), "s"
     found = [*_sum(r"q \cdot k", products(query, key)), f"&= {number(dot)}"]
@@ -399,9 +399,9 @@ def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) ->
 
 
 def format_projection(vector: FloatArray, weights: FloatArray, bias: float | None, name: str) -> tuple[str, ...]:
-    """Return a channel of x · W + b, inputs (input,) each, as rows for LaTeX's aligned.
+    """Return the computation of a channel of x · W + b as LaTeX rows, for an aligned block.
 
-    ``name`` is the left-hand side in LaTeX.
+    ``vector`` and ``weights`` are (input,). ``name`` is the left-hand side in LaTeX.
     """
     found = products(vector, weights)
     added = "" if bias is None else rf"&\quad + \underbrace{{{_format_signed(bias)}}}_{{b}} "
@@ -409,7 +409,7 @@ def format_projection(vector: FloatArray, weights: FloatArray, bias: float | Non
 
 
 def align_rows(rows: Iterable[str]) -> str:
-    """Join rows to a LaTeX aligned block.
+    """Join LaTeX rows to an aligned block.
 
     >>> align_rows(["a &= 1", "b &= 2"])
     '\\\\begin{aligned}a &= 1 \\\\\\\\ b &= 2\\\\end{aligned}'

@@ -1,7 +1,8 @@
-"""BertViz's views for comparison, unmodified except for the source of their scripts, and a notebook's cell.
+"""BertViz's views, served locally for a comparison with the app, and Headlight's notebook cell.
 
-BertViz's document loads require.js, d3 and jQuery from a public host. Here they are served locally from installed
-packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script replaces require.js.
+The views are unmodified except for the source of their scripts. BertViz's document loads require.js, d3 and jQuery
+from a public host. Here they are served locally from installed packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery),
+and a line of script replaces require.js.
 """
 
 from __future__ import annotations
@@ -41,21 +42,21 @@ def attention(tokens: int) -> tuple[tuple[Any, ...], list[str]]:
 
 
 def document(maps: tuple[Any, ...], names: list[str]) -> str:
-    """Return the HTML of bertviz.model_view."""
+    """Return the HTML of BertViz's model view."""
     from bertviz import model_view
 
     return str(model_view(maps, names, html_action="return").data)
 
 
 def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
-    """Return the HTML of bertviz.head_view, which a notebook's cell contains."""
+    """Return the HTML of BertViz's head view, as in a notebook cell."""
     from bertviz import head_view
 
     return str(head_view(maps, names, html_action="return").data)
 
 
 def page_bytes(tokens: int) -> tuple[int, str]:
-    """Return the size of the document in bytes, and a description of its source.
+    """Return the size of BertViz's HTML for a text, in bytes, and a note on how it was found.
 
     The size is extrapolated from a shorter text if there is too little free memory.
     """
@@ -69,7 +70,7 @@ def page_bytes(tokens: int) -> tuple[int, str]:
 
 
 def made_apart(tokens: int) -> int:
-    """Return the size of the document in bytes, generated in a separate process to free its memory."""
+    """Return the size of BertViz's HTML in bytes; a separate process generates it, to free its memory."""
     command = [sys.executable, "-m", "bench.bertviz_page", str(tokens)]
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 
@@ -83,7 +84,7 @@ def available_memory() -> int:
 
 @contextmanager
 def serve_document(html: str) -> Iterator[str]:
-    """Serve the document with local scripts, and yield its address."""
+    """Inside the block, serve the HTML and BertViz's scripts locally; yield the address."""
     assert REQUIRE in html, "BertViz's document no longer loads require.js"
     local = "".join(f'<script src="{path}"></script>' for path in SCRIPTS) + f"<script>{SHIM}</script>"
     answers = {path: ("text/javascript", read_installed_file(*where)) for path, where in SCRIPTS.items()}
@@ -93,7 +94,7 @@ def serve_document(html: str) -> Iterator[str]:
 
 @contextmanager
 def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
-    """Serve fixed (content type, body) responses locally, and yield the address of "/"."""
+    """Inside the block, serve fixed (content type, body) responses locally; yield the address of "/"."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), make_handler(answers))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -103,7 +104,7 @@ def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
 
 
 def make_handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
-    """Return a handler class for fixed responses."""
+    """Return a handler class for an HTTP server with fixed responses."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -126,7 +127,7 @@ def read_installed_file(distribution: str, name: str) -> bytes:
 
 
 def painted_in(browser: Any, url: str, elements: int, patience: float = 300.0) -> float:
-    """Return the milliseconds from the request of a page until ``elements`` SVG elements are painted.
+    """Return the milliseconds from the request of a page until it has painted ``elements`` SVG elements.
 
     Raise TimeoutError after ``patience`` seconds.
     """
@@ -151,7 +152,7 @@ CELL_PATIENCE = 120.0  # seconds for a page
 
 
 def measure_notebook() -> Iterator[ReportRow]:
-    """Yield a row for bytes and a row for time, for each length."""
+    """Compare Headlight's notebook cell with BertViz's: yield rows for bytes and for time, by text length."""
     import headlight
 
     with chromium() as browser:
@@ -192,7 +193,7 @@ def cell_painted(browser: Any, cell: str) -> float:
 
 
 def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
-    """Return the time of BertViz's page as text, or a description of the failure."""
+    """Return the time until BertViz's page is painted, as text, or a description of the failure."""
     try:
         with serve_document(html) as url:
             return f"{made + painted_in(browser, url, lines, CELL_PATIENCE) / 1000:.1f} s"
@@ -201,7 +202,7 @@ def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
 
 
 def kilo(html: str) -> str:
-    """Format the size of a page in kB."""
+    """Format the size of an HTML page in kB."""
     return f"{len(html.encode()) / 1000:,.0f} kB"
 
 

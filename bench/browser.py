@@ -1,4 +1,4 @@
-"""Chromium, and a page that records times of input and painting, and the received bytes."""
+"""Chromium for measurements, with pages that record times of input and paint, and received bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def chromium() -> Iterator[Any]:
 
 
 class Page:
-    """A page in a new profile, with the probe script (probe.js) injected before loading."""
+    """A page in a new browser profile, in which the script probe.js records times."""
 
     def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(viewport=SIZE)
@@ -66,17 +66,17 @@ class Page:
         self.page.goto(url, wait_until="commit")
 
     def note(self, field: str) -> Any:
-        """Return a field that the probe recorded; see probe.js."""
+        """Return a value that the script probe.js recorded."""
         return self.page.evaluate("(field) => globalThis.bench?.[field] ?? null", field)
 
     def shown_state(self) -> str:
-        """Return the state of the displayed view: base|layer|head|focus|tab."""
+        """Return the state of the displayed view as text: base|layer|head|focus|tab."""
         return str(self.page.evaluate("() => globalThis.bench?.shown() ?? ''"))
 
     def wait_until_painted(self, beside: str = "", patience: float = PATIENCE) -> str:
-        """Wait until the view is complete and its state differs from the given state; return the new state.
+        """Wait until a view with another state than ``beside`` is painted completely; return its state.
 
-        The state is base|layer|head|focus|tab. Raise TimeoutError after ``patience`` seconds.
+        A state is base|layer|head|focus|tab. Raise TimeoutError after ``patience`` seconds.
         """
         end = time.perf_counter() + patience
         while time.perf_counter() < end:
@@ -100,7 +100,7 @@ class Page:
             self.page.wait_for_timeout(50)
 
     def submit(self, text: str, patience: float = PATIENCE) -> float:
-        """Submit a text in the text box; return the milliseconds until its view is painted completely."""
+        """Submit a text in the text box; return the milliseconds until the new view is painted completely."""
         before = self.shown_state()
         self.page.get_by_label("Text", exact=True).fill(text)
         self.page.wait_for_timeout(300)
@@ -113,7 +113,7 @@ class Page:
         return self.took(shown.split("|")[0])
 
     def took(self, part: str) -> float:
-        """Return the milliseconds from the last input to the first complete paint of a state with ``part``."""
+        """Return the milliseconds from the last input until a state that contains ``part`` is painted completely."""
         asked, painted = self.note("asked"), self.note("painted")
         return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 

@@ -1,4 +1,4 @@
-"""Clicks on Explore by one visitor and by two hundred, and an overload of texts, as a simulated load."""
+"""Load test of Explore: clicks by a single visitor and by two hundred, and an overload with new texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IN_LINE = 64  # threads of the driver, each with its own connection
 
 
 class EventReader(Protocol):
-    """The interface of a simulated reader."""
+    """The interface of a simulated visitor, who selects heads and submits texts."""
 
     def click(self, pick: random.Random) -> None:
         """Select another head."""
@@ -40,7 +40,7 @@ class EventReader(Protocol):
 
 @dataclass(frozen=True)
 class Load:
-    """The number of events per second, and the duration in seconds."""
+    """The load of a test: head selections and new texts per second, and the duration in seconds."""
 
     heads: int
     texts: int
@@ -50,7 +50,7 @@ class Load:
         return f"{self.heads} heads and {self.texts} texts a second for {self.seconds} s"
 
     def plan(self) -> list[tuple[float, bool]]:
-        """Return (due time in seconds, True for a text) of each event, sorted.
+        """Return the events of the load, sorted: (due time in seconds, True for a text, False for a head).
 
         >>> Load(2, 1, 1).plan()
         [(0.0, False), (0.0, True), (0.5, False)]
@@ -61,7 +61,10 @@ class Load:
 
 @dataclass
 class LoadResult:
-    """Latencies in seconds from the due time of each event, errors, and CPU use."""
+    """The result of a load test: latencies, errors and CPU use.
+
+    Latencies are in seconds from the time at which an event was due.
+    """
 
     heads: list[float] = field(default_factory=list)
     texts: list[float] = field(default_factory=list)
@@ -71,11 +74,11 @@ class LoadResult:
     driver: float = 0.0
 
     def used(self) -> str:
-        """Format the CPU use."""
+        """Format the CPU use of server and load generator."""
         return f" (took {self.took:.0f}); processors used: server {self.server:.2f}, driver {self.driver:.2f}"
 
     def wrong(self) -> str:
-        """Format the number of errors and the most frequent error."""
+        """Format the number of errors, and the most frequent error."""
         most = Counter(self.errors).most_common(1)
         return f"{len(self.errors)}" + (f": {most[0][0][:120]}" if most else "")
 
@@ -86,7 +89,7 @@ def p95(waits: list[float]) -> float:
 
 
 def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int) -> LoadResult:
-    """Run all events of the load by random readers.
+    """Run all events of a load, each by a random reader at its due time.
 
     Each text is new, and ``seed`` makes texts and readers reproducible.
     """
@@ -115,7 +118,7 @@ def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int)
 
 
 def different(seed: int) -> Iterator[str]:
-    """Yield sentences without duplicates."""
+    """Yield an endless stream of sentences without duplicates."""
     known: set[str] = set()
     for text in sentences(seed):
         if text not in known:
@@ -137,7 +140,7 @@ _OWN = threading.local()
 
 
 class ExploreVisitor:
-    """A visitor of Explore. A lock serialises its events, as for a single person."""
+    """A simulated visitor of Explore, whose events are serialised by a lock, as for a single person."""
 
     def __init__(self, url: str, session: AppSession) -> None:
         self.session, self._lock = session, threading.Lock()
@@ -146,7 +149,7 @@ class ExploreVisitor:
         session.see()
 
     def ask(self, address: str, said: dict[str, Any] | None = None) -> tuple[int, int]:
-        """Send a request and return its status and the bytes of both bodies."""
+        """Send an HTTP request; return its status, and the total bytes of request and response body."""
         if getattr(_OWN, "host", None) != self.host:
             _OWN.host, _OWN.line = self.host, http.client.HTTPConnection(self.host, timeout=120)
         body = None if said is None else json.dumps(said).encode()
@@ -178,7 +181,7 @@ class ExploreVisitor:
         self.map("tile", layer=layer, head=head, q0=0, q1=rows, k0=0, k1=cols, size=512)
 
     def keep(self, pick: random.Random) -> int:
-        """Select a random head and return the transferred bytes."""
+        """Select a random head by a selection token; return the transferred bytes."""
         shown = self.session.picture
         shown["selection"] |= {"layer": pick.randrange(shown["layers"]), "head": pick.randrange(shown["heads"])}
         slip = shown.get("slip")
@@ -211,7 +214,7 @@ class ExploreVisitor:
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield rows for the cost of single events, then for many visitors."""
+    """Measure the cost of single events, then the latency for many visitors; yield the rows."""
     with app() as server, ExitStack() as open_:
         reader = ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
         yield from texts_alone(server, reader)
@@ -226,7 +229,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """Yield rows for the cost of a new text on an idle server, alternating with the model's own work."""
+    """Yield rows for the cost of a new text on an idle server, compared with that of the model alone."""
     from inference import LocalBackend, TraceRequest
 
     backend, source = LocalBackend(), sentences(seed=20)
@@ -251,7 +254,7 @@ def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
 
 
 def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """Yield rows for the cost of a head change on an idle server."""
+    """Yield rows for the cost of selecting a head on an idle server."""
     pick, sizes = random.Random(1), list[int]()
     reader.session.see(text="The animal didn't cross the street because it was too tired.")
     spent = cost(server, [lambda: sizes.append(reader.keep(pick))] * CLICKS)
@@ -266,7 +269,7 @@ def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
 
 
 def cost(server: Server, events: list[Callable[[], None]]) -> float:
-    """Return the server's mean CPU time per event in milliseconds."""
+    """Run events one after another; return the server's mean CPU time per event in milliseconds."""
     began = processor_seconds(server.process)
     for event in events:
         event()
@@ -274,7 +277,7 @@ def cost(server: Server, events: list[Callable[[], None]]) -> float:
 
 
 def concurrent_rows(server: Server, readers: list[ExploreVisitor]) -> Iterator[ReportRow]:
-    """Yield rows for the latency of many visitors."""
+    """Yield rows for the latency of clicks and texts of many simultaneous visitors."""
     load = Load(HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS)
     found = drive(server, readers, load, seed=24)
     how = f"{VISITORS} visitors, {load}{found.used()}"
@@ -295,7 +298,7 @@ AFTERWARDS = 0.5  # limit in seconds for a short text after the overload
 
 
 class RetryingVisitor(BusyVisitor):
-    """A visitor who submits a text and retries if the page is busy."""
+    """A simulated visitor who submits a text and retries while the page reports that it is busy."""
 
     told = 0  # number of refusals
 
@@ -319,7 +322,7 @@ class RetryingVisitor(BusyVisitor):
 
 
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
-    """Yield rows for the submitted texts, for errors, and for a short text afterwards."""
+    """Overload the server with texts; yield rows for texts, errors, and a short text afterwards."""
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
         began = time.perf_counter()
@@ -362,7 +365,7 @@ def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
 
 
 def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str]]:
-    """Submit texts at a fixed rate by idle visitors; return their number and the errors."""
+    """Let idle visitors submit texts at a fixed rate; return the number of texts, and the errors."""
     free, errors = SimpleQueue[RetryingVisitor](), list[str]()
     for session in sessions:
         free.put(session)

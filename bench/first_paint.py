@@ -1,4 +1,4 @@
-"""Bytes and seconds until the first view is painted."""
+"""Bytes sent and seconds passed until the first view of the app is painted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUTES = "/headlight/"
 
 
 def measure_bytes() -> Iterator[ReportRow]:
-    """Yield a row for all messages and requests: thumbnails of all heads, a matrix, and the lines view."""
+    """Yield a row for the bytes of the first view: thumbnails of all heads, a matrix, and the lines view."""
     text = text_of(FIRST_VIEW_TOKENS, count_embedded, seed=2)
     with app() as server, chromium() as browser:
         page = Page(browser)
@@ -57,7 +57,7 @@ TEXTS, ROUNDS = 4, 2  # the app's texts per round; rounds, with a document of Be
 
 
 def measure_paint() -> Iterator[ReportRow]:
-    """Yield the row of the comparison."""
+    """Yield the row that compares the time to the first paint with that of BertViz."""
     began = time.perf_counter()
     maps, names = attention(PAINT_TOKENS)
     html = document(maps, names)
@@ -84,7 +84,7 @@ def measure_paint() -> Iterator[ReportRow]:
 
 
 def time_text(page: Page, seed: int) -> float:
-    """Return the milliseconds for a new text."""
+    """Return the milliseconds from the submission of a new text until its view is painted."""
     took = page.submit(text_of(PAINT_TOKENS, count_embedded, seed))
     page.settle()
     return took
@@ -95,7 +95,10 @@ STARTUP_LIMIT = 1.25  # ratio of the first frame's time with the warm-up to that
 
 
 def measure_startup() -> Iterator[ReportRow]:
-    """Yield a row for the first frame, with and without the warm-up, and a row for the first map."""
+    """Yield rows for the times of a new server to its first frame and to its first map.
+
+    The first frame is measured with and without the warm-up.
+    """
     kinds: dict[str, tuple[list[float], ...]] = {"": ([], [], []), "1": ([], [], [])}
     for _ in range(STARTS):
         for quiet, (health, frame, done) in kinds.items():

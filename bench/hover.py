@@ -47,7 +47,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """Return a row with the median latency of a kind of event."""
+    """Return a row with the median latency of an event, which ``way`` triggers and times."""
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
     page.settle()
@@ -67,14 +67,14 @@ def forwards(count: Path) -> int:
 
 
 def point(page: Page, turn: int) -> tuple[float, float]:
-    """Return the coordinates of a head in the grid; each turn selects another head."""
+    """Return the coordinates of a head in the grid of thumbnails, another head for each ``turn``."""
     box = page.page.locator(".grid .pad canvas").bounding_box()
     across, down = (turn * 5 + 2) % 12, (turn * 7 + 1) % 6
     return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)
 
 
 def time_first_picture(page: Page) -> float:
-    """Wait for the first paint after the last event, and return the milliseconds in between."""
+    """Return the milliseconds from the last event until the next paint."""
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
         painted = [mark["time"] for mark in page.note("painted") if mark["time"] > page.note("asked") > 0]
@@ -149,7 +149,7 @@ FREEZE = 500.0  # ms for which a blocked main thread is perceived as a freeze
 
 
 def measure_long() -> Iterator[ReportRow]:
-    """Yield a row for the trace and a row for the app in the browser."""
+    """Yield rows for the longest text: its trace, and its page in the browser."""
     with tempfile.TemporaryDirectory() as name:
         folder = save_long(Path(name) / "long")
         text = text_of(LONG_TOKENS, count_long, seed=4)
@@ -183,7 +183,7 @@ def measure_long() -> Iterator[ReportRow]:
 
 
 def measure_trace(folder: Path) -> ReportRow:
-    """Measure the trace in a separate process, without the app."""
+    """Measure the trace of the longest text in a separate process, without the app."""
     command = [sys.executable, "-m", "bench.hover", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
@@ -198,7 +198,7 @@ def measure_trace(folder: Path) -> ReportRow:
 
 
 def trace(folder: Path) -> dict[str, float]:
-    """Compute the trace; return its seconds, CPU seconds, peak memory, size and number of threads."""
+    """Compute the trace of the longest text; return seconds, CPU seconds, peak memory, size and threads."""
     from dataclasses import replace
 
     import torch

@@ -33,20 +33,20 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSample:
-    """Divergences (pair, head), and for each pair its control flag and its text."""
+    """Divergences of heads in pairs of texts, shape (pair, head), with the control flag and the text of each pair."""
 
     values: Numbers
     control: Bools
     groups: Integers
 
     def verdict(self) -> ControlledChange:
-        """Return the comparison with the controls that the page shows."""
+        """Return the result of the test that the page shows for such a sample."""
         return compare_with_control(self.values, self.control, self.groups)
 
 
 @dataclass(frozen=True)
 class DivergenceScenario:
-    """A distribution of divergences in which meaning has no effect."""
+    """A way to draw divergences in which meaning has no effect on any head."""
 
     words: str
     draw: Callable[[Random], DivergenceSample]
@@ -54,7 +54,7 @@ class DivergenceScenario:
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield a row for each scenario, and a row for the power of the test."""
+    """Yield a row with the false-positive rate of each scenario, and a row for the power of the test."""
     limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5  # tolerance for the sampling error of the rate
     for world in (*WORLDS, _embedded_scenario()):
         random = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def layout(texts: Sequence[tuple[int, int]]) -> tuple[Bools, Integers]:
-    """Return control flags and group numbers for texts with (changes, controls) pairs.
+    """Return control flags and group numbers (pair,) for texts with these numbers of (changes, controls).
 
     >>> control, groups = layout([(1, 2), (1, 0)])
     >>> control.tolist(), groups.tolist()
@@ -94,7 +94,7 @@ def independent_pairs(
 
 
 def correlated_pairs(random: Random) -> DivergenceSample:
-    """Draw divergences with a factor for each text and similar values within groups of heads."""
+    """Draw divergences that share a factor per text and are similar within groups of heads."""
     control, groups = layout(USUAL)
     text = random.lognormal(0, 1, (TEXTS, 1))[groups]
     kinds = np.repeat(random.lognormal(-4, SPREAD, (len(control), HEADS // KINDS)), KINDS, axis=1)
@@ -109,14 +109,14 @@ def tied_pairs(random: Random) -> DivergenceSample:
 
 
 def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
-    """Draw divergences with equal means and a longer tail for controls (``wild``) or else for changes."""
+    """Draw divergences of equal mean, with a longer tail for controls if ``wild``, else for changes."""
     drawn = independent_pairs(random)
     long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
     return DivergenceSample(np.where((drawn.control == wild)[:, None], long, drawn.values), drawn.control, drawn.groups)
 
 
 def moved_set(random: Random) -> DivergenceSample:
-    """Draw divergences in which the first head changes more with the meaning."""
+    """Draw divergences in which the meaning has an effect on the first head, to measure the power."""
     drawn = independent_pairs(random)
     drawn.values[~drawn.control, 0] *= LARGER
     return drawn
@@ -172,7 +172,7 @@ def _embedded_scenario() -> DivergenceScenario:
 
 
 def permuted_pairs(random: Random, values: Numbers, groups: Integers) -> DivergenceSample:
-    """Label a random pair of each text as a change of meaning."""
+    """Label a random pair of each text as the change of meaning, and the other pairs as controls."""
     control = np.ones(len(groups), bool)
     for group in np.unique(groups):
         control[random.choice(np.flatnonzero(groups == group))] = False

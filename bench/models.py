@@ -34,7 +34,9 @@ def sentences(seed: int = 0) -> Iterator[str]:
 
 
 def text_of(tokens: int, count: Callable[[str], int], seed: int = 0) -> str:
-    """Return a text of exactly ``tokens`` tokens by ``count``; it may end in the middle of a sentence.
+    """Return a text that has exactly ``tokens`` tokens according to ``count``.
+
+    It may end in the middle of a sentence.
 
     >>> len(text_of(9, lambda text: len(text.split())).split())
     9
@@ -59,7 +61,7 @@ RECORDING = "recording"  # the app's attention implementation; "sdpa" and "eager
 
 
 def build(name: str, implementation: str) -> Any:
-    """Build a model in float32 with an attention implementation, in evaluation mode.
+    """Build a model in float32 with the given attention implementation, in evaluation mode.
 
     Raise RuntimeError if the model cannot record its attention.
     """
@@ -85,7 +87,7 @@ def build(name: str, implementation: str) -> Any:
 
 
 def inputs(tokens: int) -> dict[str, Any]:
-    """Return the model inputs for a text of ``tokens`` tokens, as a batch with a single row."""
+    """Return the input of a model for a text of ``tokens`` tokens, as a batch of a single text."""
     encoded = tokenizer()(text_of(tokens, count_embedded), return_tensors="pt")
     return {name: encoded[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
 

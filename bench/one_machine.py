@@ -1,7 +1,7 @@
 """Latency of thirty readers during long jobs of other visitors, memory after a thousand texts, and a class of thirty.
 
 Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
-bench/clicks.py. Meanwhile a visitor ablates every head on the page Cause, a visitor computes vectors of 10,000
+bench/clicks.py. Meanwhile a visitor ablates every head on the page Ablation, a visitor computes vectors of 10,000
 sentences and their UMAP projection, a visitor fine-tunes a model, and a visitor reads 8,192 tokens: each job
 separately, then all jobs together. Each part starts a new server. The progress of the long jobs is reported too,
 because readers would not wait if the jobs were starved.
@@ -47,10 +47,10 @@ LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 
 
 def measure(*parts: str) -> Iterator[ReportRow]:
-    """Yield rows without and with long jobs, for a common text, for memory and for overload.
+    """Yield rows for latencies without and with long jobs, for a common text, memory and overload.
 
-    ``parts`` selects some of them; the overload of ten minutes runs only if it is named. Raise ValueError if a
-    part is unknown.
+    ``parts`` selects some of them; the overload of ten minutes runs only if it is named. Raise ValueError if a part is
+    unknown.
     """
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
     known = [*every, "same", "thousand", *SUBMITTING]
@@ -70,7 +70,7 @@ def measure(*parts: str) -> Iterator[ReportRow]:
 
 
 class LongModels:
-    """The folders of the long model and of fine-tuned models, as environment variables."""
+    """The folders of the models that long jobs need, passed to the server as environment variables."""
 
     def __init__(self, folder: Path) -> None:
         self.long = save_long(folder / "models" / "long")
@@ -81,7 +81,7 @@ class LongModels:
 
 
 class LongJob(ABC):
-    """A visitor's long job: ``prepare`` is not measured, ``work`` runs during the measurement.
+    """A long job of a simulated visitor; ``work`` runs during the measurement, ``prepare`` before it.
 
     The event ``over`` ends the job.
     """
@@ -103,12 +103,12 @@ class LongJob(ABC):
 
 
 class AblationJob(LongJob):
-    """The ablation of every head, for one text after another."""
+    """The job of a visitor who ablates every head, in one text after another."""
 
     what = "Cause over all heads"
 
     def prepare(self) -> None:
-        """Open the page."""
+        """Open the page on which heads are ablated."""
         self.session.see("cause", text="The baker bought a lantern.")
 
     def work(self) -> None:
@@ -121,12 +121,12 @@ class AblationJob(LongJob):
 
 
 class VectorsJob(LongJob):
-    """The computation of many sentences' vectors."""
+    """The job of a visitor who computes the vectors of many sentences."""
 
     what = f"vectors of {SENTENCES:,} sentences"
 
     def prepare(self) -> None:
-        """Open the page and upload the file."""
+        """Open the page on vectors and upload the file of sentences."""
         self.session.see("vectors", show="sentences", bring="file")
         texts = "\n".join(islice(different(seed=7), SENTENCES))
         self.session.bring(self.server.url, "sentences.txt", texts.encode())
@@ -143,12 +143,12 @@ class VectorsJob(LongJob):
 
 
 class UmapJobRun(VectorsJob):
-    """The UMAP projection of many sentences' vectors."""
+    """The job of a visitor who projects the vectors of many sentences by UMAP."""
 
     what = f"UMAP of {SENTENCES:,} sentences"
 
     def prepare(self) -> None:
-        """Compute the vectors."""
+        """Compute the vectors of the sentences."""
         super().prepare()
         super().work()
 
@@ -166,7 +166,7 @@ class UmapJobRun(VectorsJob):
 
 
 class TrainingJob(LongJob):
-    """The fine-tuning of a model."""
+    """The job of a visitor who fine-tunes a model."""
 
     what = "a fine-tuning"
 
@@ -190,16 +190,16 @@ class TrainingJob(LongJob):
 
 
 class LongTextJob(LongJob):
-    """The reading of a long text."""
+    """The job of a visitor who submits a long text."""
 
     what = f"a text of {LONG_TOKENS:,} tokens"
 
     def prepare(self) -> None:
-        """Load the model."""
+        """Load the model that reads long texts."""
         self.session.see("", model=self.places.long, text="The baker bought a lantern.")
 
     def work(self) -> None:
-        """Submit the text and wait for it."""
+        """Submit the long text and wait for its view."""
         began = time.perf_counter()
         self.said = "not read yet"
         self.session.submit(text_of(LONG_TOKENS, count_long, seed=4))
@@ -216,7 +216,7 @@ WORK: dict[str, type[LongJob]] = {
 
 
 def measure_readers(kinds: list[type[LongJob]], places: LongModels) -> Iterator[ReportRow]:
-    """Yield rows for the readers' latency during the given jobs."""
+    """Yield rows for the latency of readers while the given jobs run."""
     with app(places.environment) as server, ExitStack() as open_:
         jobs = [kind(server, open_.enter_context(open_session(server.url, BusyVisitor)), places) for kind in kinds]
         readers = open_readers(server, open_)
@@ -236,7 +236,7 @@ def measure_readers(kinds: list[type[LongJob]], places: LongModels) -> Iterator[
 
 
 def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
-    """Open a page for each reader."""
+    """Open a page for each simulated reader."""
 
     def one(_: int) -> ExploreVisitor:
         return ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
@@ -246,7 +246,7 @@ def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
 
 
 def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
-    """Yield rows for the latency of heads and texts, and for errors."""
+    """Yield rows for the latencies of head selections and texts in a load test, and for its errors."""
     note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
     for name, taken in (("a head", found.heads), ("a text", found.texts)):
         figure = f"{p95(taken):.2f} s (median {median(taken):.2f}, longest {max(taken):.2f})"
@@ -256,7 +256,7 @@ def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
 
 
 def same_text() -> Iterator[ReportRow]:
-    """Yield a row for a new text that all readers submit simultaneously."""
+    """Yield a row for the latency of a new text that all readers submit at the same time."""
     with app() as server, ExitStack() as open_:
         readers = open_readers(server, open_)
         before = read_counter(server, 'headlight_cache_additions_total{cache="traces"}')
@@ -270,7 +270,7 @@ def same_text() -> Iterator[ReportRow]:
 
 
 def thousand() -> Iterator[ReportRow]:
-    """Yield a row for the memory growth of a server with small budgets."""
+    """Yield a row for the growth of a server's memory over a thousand texts, with small budgets."""
     source = different(seed=5)
     with app(LIMITS) as server:
         with visitor(server.url) as first:
@@ -303,20 +303,20 @@ NAME = "headlight_visitor"  # name of the cookie
 
 
 class StudentClient:
-    """A student's browser: a cookie, a session, and the polling for news."""
+    """A simulated student's browser: a cookie, a session, and the polling of the class."""
 
     def __init__(self, url: str, code: str) -> None:
         self.url, self.code, self.cookie = url, code, secrets.token_urlsafe(16)
         self.session: AppSession
 
     def news(self, since: int) -> int:
-        """Block until the room's version differs from ``since``, and return it."""
+        """Wait until the class's version differs from ``since``; return the new version."""
         with urllib.request.urlopen(f"{self.url}/headlight/class/{self.code}?since={since}", timeout=60) as answer:
             return int(json.loads(answer.read())["version"])
 
 
 def measure_classroom() -> Iterator[ReportRow]:
-    """Yield the rows of a class."""
+    """Yield the rows for a class of thirty students."""
     from ui.run.fine_tuning import hash_cookie
 
     with (
@@ -353,7 +353,7 @@ def measure_classroom() -> Iterator[ReportRow]:
 
 
 def lead_students(store: Store, code: str, students: list[StudentClient], change: int) -> list[float]:
-    """Open a new view as the teacher; return the seconds until each student has it."""
+    """Present a new view as the teacher; return the seconds until each student's page shows it."""
     since, waits, lock = store.version(code), [], threading.Lock()
     view = f"/?text=The+class+reads+sentence+{change // 2}.&layer={change % 6}&head={change % 12}"
     ready = threading.Barrier(len(students) + 1)
@@ -377,7 +377,7 @@ def lead_students(store: Store, code: str, students: list[StudentClient], change
 
 
 def count_answers(store: Store, code: str, students: list[StudentClient]) -> int:
-    """Return the number of stored answers of students whose connection breaks repeatedly."""
+    """Let students with unreliable connections answer; return the number of answers that are stored."""
     from ui.run.fine_tuning import hash_cookie
 
     store.ask(code, "the teacher", Question("word", "Which word?"))
@@ -393,6 +393,6 @@ def count_answers(store: Store, code: str, students: list[StudentClient]) -> int
 
 
 def run_together(act: Callable[[StudentClient], None], students: list[StudentClient]) -> None:
-    """Call ``act`` for all students in parallel; exceptions are raised."""
+    """Call ``act`` for all students in parallel; an exception of any call is raised."""
     with ThreadPoolExecutor(len(students)) as pool:
         list(pool.map(act, students))

@@ -1,4 +1,4 @@
-"""Scores of heads on annotated sentences."""
+"""Scores of heads on annotated sentences, compared with expected values, and their cost."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ TURNS = 6
 
 
 def measure_scores(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for every expected value, and a row for the cost of scoring.
+    """Yield a row for every expected score, and a row for the cost of scoring.
 
-    Raise ValueError unless two paths are given.
+    ``paths`` are two annotated files; raise ValueError for another number.
     """
     from inference.backend import LocalBackend
     from inference.settings import Settings
@@ -135,13 +135,13 @@ def _cost(backend: Any, corpus: AnnotatedCorpus, file: Path) -> ReportRow:
 
 
 class Unremembering:
-    """A backend without a cache."""
+    """A backend that caches no answers, so that repetitions are computed again."""
 
     def __init__(self, backend: Any) -> None:
         self.loaded = backend.loaded(EMBEDDED, None)  # the measurement uses the app's own model object
 
     def inspect(self, question: Any) -> Any:
-        """Compute the answer."""
+        """Compute the answer to a request without a cache."""
         from inference.runners import heads
 
         return heads.count_link_hits(self.loaded, question)
@@ -173,7 +173,7 @@ WAYS = ("weight", "excess")
 
 
 def measure_excess(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for each model, set and relation."""
+    """Yield a row for each model, set and relation: accuracy by weight and by excess."""
     from inference.backend import LocalBackend
     from inference.settings import Settings
 

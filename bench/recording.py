@@ -1,4 +1,4 @@
-"""Recording, ablation and patching against plain forward passes."""
+"""The cost of recording, ablation and patching, relative to plain forward passes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORWARD_REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 
 
 
 def measure_forward() -> Iterator[ReportRow]:
-    """Yield a row for each model and length."""
+    """Yield rows for the cost of recording a text, for each model and length."""
     import torch
 
     from inference.record.capture import record_parts
@@ -45,7 +45,7 @@ SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, 
 
 
 def measure_pictures() -> Iterator[ReportRow]:
-    """Yield a row for each image size, and a row for the preparation of the model."""
+    """Yield rows for the cost of recording a picture of each size, and of preparing the model."""
     import torch
 
     from inference.record.capture import record_parts
@@ -97,7 +97,7 @@ EDITS_REPEATS = 30
 
 
 def measure_edits() -> Iterator[ReportRow]:
-    """Yield a row for the ablations of all heads of the embedded model and the unedited text."""
+    """Yield a row for the cost of ablating each head of the embedded model, all in a single pass."""
     import torch
 
     from attention.edits import Ablate
@@ -124,7 +124,7 @@ MATRIX_TOKENS, MATRIX_REPEATS = 512, 15
 
 
 def measure_matrix() -> Iterator[ReportRow]:
-    """Yield a row for each model: a head's 512 × 512 weights against a plain forward pass."""
+    """Yield rows for the cost of a head's 512 × 512 weights relative to a forward pass, for each model."""
     import torch
 
     from inference.record.capture import record_parts
@@ -156,7 +156,7 @@ ROUNDS, AT_ONCE = 5, 500  # repetitions; edit sets per request
 
 
 def measure_patching() -> Iterator[ReportRow]:
-    """Yield a row for the embedded model's sentence vector, and a row for headlight-bert's masked word."""
+    """Yield rows for the cost of patching, for a sentence vector and for a masked word."""
     from inference.tasks.edit_effects import BlankEffects, VectorEffects
 
     hidden = ((0, TIRED.index("animal"), TIRED.index("animal") + len("animal")),)
@@ -207,7 +207,7 @@ IN_MEMORY_TOKENS, TEXTS, MODELS = 24, 12, 5
 
 
 def measure_in_memory() -> Iterator[ReportRow]:
-    """Yield rows for the first text of a model, which prepares it, and for later texts."""
+    """Yield rows for traces of a model in memory: its first text, which prepares it, and later texts."""
     import torch
 
     from headlight import explore

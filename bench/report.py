@@ -1,4 +1,4 @@
-"""Rows of the report, and times of two computations in turns."""
+"""The rows of a report, and the timing of alternatives that run in turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReportRow:
-    """A measured value. ``passed`` is None if the value has no limit."""
+    """A measured value, its limit and a note. ``passed`` is None if the value has no limit."""
 
     what: str
     bar: str
@@ -23,7 +23,7 @@ class ReportRow:
     note: str = ""
 
     def cells(self) -> list[str]:
-        """Return the cells of the table."""
+        """Return the row's cells for the Markdown table."""
         verdict = {True: "pass", False: "**fail**", None: "–"}[self.passed]
         return [self.what, self.bar, self.figure, verdict, self.note]
 
@@ -60,16 +60,19 @@ def machine() -> str:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of every repetition: CPU time of all threads of this process, and wall time."""
+    """The CPU and wall times of all repetitions of a function, in seconds.
+
+    CPU time is that of all threads of this process.
+    """
 
     cpu: tuple[float, ...]
     wall: tuple[float, ...]
 
 
 def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
-    """Time every alternative ``repeats`` times, alternately, after ``warm`` rounds that do not count.
+    """Time several functions ``repeats`` times each, in turns, after ``warm`` rounds that do not count.
 
-    The order is reversed in every round, so that no alternative always follows the same predecessor.
+    The order is reversed in every round, so that no function always follows the same predecessor.
     """
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for turn in range(-warm, repeats):
@@ -86,7 +89,7 @@ def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int
 
 @dataclass(frozen=True)
 class Ratio:
-    """The cost of an alternative relative to another.
+    """The cost of a function relative to that of another.
 
     ``cpu`` is the median of the rounds' CPU time ratios, which other load hardly affects. ``wall`` is the same for
     wall time, and ``least`` the ratio of the minimum CPU times.
@@ -101,7 +104,7 @@ class Ratio:
 
 
 def ratio(one: Times, other: Times) -> Ratio:
-    """Return the cost of ``one`` divided by that of ``other``.
+    """Return the cost of the function timed in ``one``, relative to that timed in ``other``.
 
     >>> ratio(Times((2.0, 3.0), (2.0, 3.0)), Times((1.0, 2.0), (1.0, 2.0))).cpu
     1.75

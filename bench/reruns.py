@@ -1,4 +1,4 @@
-"""Reruns of pages, and the memory of a server that has had many visitors."""
+"""The cost of script runs of each page, and the memory of a server that has had many visitors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ GROWN = 1.25  # limit of the ratio of a click's cost on a server in use to that 
 
 @dataclass(frozen=True)
 class RerunCost:
-    """Mean CPU milliseconds and mean bytes of a rerun, for another head and for another text."""
+    """The mean cost of a page's script run, for another head and for another text.
+
+    Times are CPU milliseconds; bytes are those sent to the browser.
+    """
 
     head: float
     text: float
@@ -39,7 +42,7 @@ class RerunCost:
 
 @dataclass(frozen=True)
 class MeasuredServer:
-    """A server, and the session that measures it."""
+    """A server, and the visitor's session by which it is measured."""
 
     server: Server
     reader: AppSession
@@ -59,12 +62,12 @@ class MeasuredServer:
 
 
 def other_head(at: int) -> dict[str, int]:
-    """Return a head of the embedded model (6 layers of 12 heads) that varies with ``at``."""
+    """Return the query of a head of the embedded model (6 layers of 12 heads), which varies with ``at``."""
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
 def measure_reruns() -> Iterator[ReportRow]:
-    """Yield a row for each page, then the ratios over all pages."""
+    """Yield a row with the costs of each page, then rows with the ratios over all pages."""
     with ExitStack() as stack:
         servers = [stack.enter_context(app(mode, "bench.wrapped")) for mode in MODES]
         sides = [MeasuredServer(server, stack.enter_context(visitor(server.url))) for server in servers]
@@ -88,10 +91,9 @@ def measure_reruns() -> Iterator[ReportRow]:
 
 
 def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
-    """Yield the median ratios of a click's cost over all pages.
+    """Yield rows with the median ratio, over all pages, of a click's cost on two servers.
 
-    The ratios are those of the server in use to the new server, and of idle collection to collection after every
-    run.
+    A server in use is compared with a new server, and idle garbage collection with collection after every run.
     """
     grown = [median(later[page][side].head / fresh[page][side].head for page in later) for side in (0, 1)]
     click, text = (
@@ -109,7 +111,7 @@ def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCos
 
 
 def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
-    """Return the cost of each page on each server; the servers take turns to be first."""
+    """Measure every page on every server; the servers take turns to be first."""
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
@@ -121,7 +123,7 @@ def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
 
 
 def visits(stack: ExitStack, side: MeasuredServer) -> None:
-    """Simulate visitors who read texts on all pages and select heads; their sessions stay open."""
+    """Simulate many visitors of a server, who read texts on all pages; their sessions stay open."""
     others = [stack.enter_context(visitor(side.server.url)) for _ in range(SESSIONS)]
     pages = side.reader.pages
     for at, text in enumerate(islice(sentences(seed=3), READ)):
@@ -139,7 +141,7 @@ MOMENTS = ("after the first text", "after the texts", "at rest", "after the mode
 
 
 def measure_held() -> Iterator[ReportRow]:
-    """Yield a row for each moment."""
+    """Yield a row with the resident memory at each of the MOMENTS of a server's life."""
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
         mine, theirs = (measure_resident_memory(mode, Path(name), models) for mode in MODES)
@@ -177,7 +179,7 @@ def read(server: Server, queries: list[dict[str, object]]) -> None:
 
 
 def save(folder: Path, seed: int) -> Path:
-    """Save a BERT with random weights (140 MB) and the embedded model's tokenizer."""
+    """Save a BERT with random weights (140 MB) and the embedded model's tokenizer in a folder."""
     import torch
     from transformers import BertConfig, BertModel
 

@@ -1,10 +1,10 @@
-"""The app as a separate process on a free local port, and the peak memory of processes.
+"""The app as a separate process on a free local port, and the peak memory of recording a text.
 
-The memory of recording is compared with that of requesting every map (`output_attentions=True`). Each variant runs in a
-separate process. The model first reads the text plainly, so that all permanent memory is allocated; then it reads the
-text by the measured variant, whose result is kept. The peak is the kernel's (VmHWM, reset before the measured pass)
-minus the resident memory before the pass. The peak of a plain SDPA pass, measured alike, is subtracted. Malloc settings
-return large blocks to the system immediately, so that the peak contains only memory in use.
+The memory of recording is compared with that of requesting every map (`output_attentions=True`). Each variant runs in
+a separate process. The model first reads the text plainly, so that all permanent memory is allocated; then it reads
+the text by the measured variant, whose result is kept. The peak is the kernel's (VmHWM, reset before the measured
+pass) minus the resident memory before the pass. The peak of a plain SDPA pass, measured alike, is subtracted. Malloc
+settings return large blocks to the system immediately, so that the peak contains only memory in use.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ class Server:
                 process.kill()
 
     def peak(self) -> int:
-        """Return the peak memory in bytes."""
+        """Return the peak memory of the app's process in bytes."""
         return status("VmHWM", self.process)
 
     def resident(self) -> int:
-        """Return the resident memory in bytes."""
+        """Return the resident memory of the app's process in bytes."""
         return status("VmRSS", self.process)
 
 
 @contextmanager
 def app(environment: Mapping[str, str] | None = None, module: str = "streamlit") -> Iterator[Server]:
-    """Run the app inside the block; ``module`` runs it: streamlit, or a module of bench.
+    """Inside the block, run the app as a process; ``module`` starts it: streamlit, or a module of bench.
 
     Raise RuntimeError if the app does not start.
     """
@@ -89,7 +89,7 @@ def app(environment: Mapping[str, str] | None = None, module: str = "streamlit")
 
 
 def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
-    """Return True if the app reports that it is healthy within LONGEST_START seconds."""
+    """Return True once the app reports that it is healthy, or False after LONGEST_START seconds."""
     end = time.perf_counter() + LONGEST_START
     while time.perf_counter() < end and process.poll() is None:
         try:
@@ -114,7 +114,7 @@ WAYS = ("plain", "recording", "eager")
 
 
 def measure_memory() -> Iterator[ReportRow]:
-    """Yield a row for each model."""
+    """Yield a row with the peak memory of recording for each model."""
     for name in (EMBEDDED, BERT_BASE):
         peaks: dict[str, list[float]] = {way: [] for way in WAYS}
         for _ in range(MEMORY_REPEATS):
@@ -132,14 +132,14 @@ def measure_memory() -> Iterator[ReportRow]:
 
 
 def peak_apart(name: str, way: str) -> float:
-    """Measure the peak of a variant in a new process, in MiB above the resident memory before."""
+    """Measure the peak memory of the variant ``way`` in a new process, in MiB above the memory before."""
     command = [sys.executable, "-m", "bench.server", name, way]
     done = subprocess.run(command, env={**os.environ, **MALLOC}, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout.splitlines()[-1])["mib"])
 
 
 def peak(name: str, way: str) -> float:
-    """Measure the peak of a variant in this process, in MiB above the resident memory before."""
+    """Measure the peak memory of the variant ``way`` in this process, in MiB above the memory before."""
     import torch
 
     from inference.record.capture import record_parts

@@ -1,4 +1,4 @@
-"""Backends over HTTP and on Ray Serve, and the number of processes for a number of visitors.
+"""The cost of a remote backend (HTTP, Ray Serve), and how many processes a number of visitors needs.
 
 The number of processes is computed by a formula and by simulation, from measured times (docs/LOG.md) and assumed
 behaviour of visitors.
@@ -45,7 +45,7 @@ SERVING_FIRST_PORT = 8941
 
 
 def text(number: int) -> str:
-    """Return a new text of 32 tokens for each number."""
+    """Return a text of 32 tokens that differs for each number."""
     digits = " ".join(f"{number:06d}")
     return f"{digits} {WORDS} all now"
 
@@ -74,7 +74,7 @@ def run_service(
 
 @dataclass(frozen=True)
 class Overhead:
-    """The milliseconds of a text, remote (``far``) and local (``near``).
+    """The time of a text's trace by a remote (``far``) and a local (``near``) backend, in milliseconds.
 
     ``far`` and ``near`` are medians of wall time; ``more`` is the median of the paired differences, which are
     robust to changes in the machine's speed. ``far_processor`` and ``near_processor`` are means of CPU time on
@@ -89,7 +89,7 @@ class Overhead:
 
 
 def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, first: int) -> Overhead:
-    """Measure texts remotely and locally, alternately."""
+    """Trace texts by a remote and by a local backend in turns; return the times."""
     taken: dict[bool, list[float]] = {True: [], False: []}
     busy, began_busy = {True: 0.0, False: 0.0}, _processor_seconds(server)
     for number in range(first, first + PAIRS):
@@ -112,7 +112,7 @@ def _processor_seconds(server: psutil.Process) -> float:
 
 
 def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
-    """Return the numbers of traces and of refusals of parallel clients.
+    """Send texts from parallel clients; return the numbers of traces and of refused requests.
 
     ``kill`` is a replica that is killed after a third of the time.
     """
@@ -195,7 +195,7 @@ CLUSTER_FIRST_PORT = 8951
 
 
 def local_throughput(together: int) -> float:
-    """Return the traces per second in this process, with ``together`` texts in a batch."""
+    """Return how many traces per second this process computes, with ``together`` texts in a batch."""
     here = LocalBackend(Settings())
     here.trace(TraceRequest(text="ready"))
     numbers, end = itertools.count(1_000_000), time.monotonic() + SECONDS
@@ -212,7 +212,7 @@ def local_throughput(together: int) -> float:
 
 
 def measure_cluster() -> Iterator[ReportRow]:
-    """Yield a row for each configuration; Ray has to be installed."""
+    """Yield a row with the throughput of each configuration of Ray Serve, which has to be installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for together in (1, CROWD):
         yield _row(f"in this process, {together} at once", local_throughput(together), 0)
@@ -249,7 +249,7 @@ Kinds = Sequence[tuple[float, float, float]]  # (requests per second, mean servi
 
 @dataclass(frozen=True)
 class Need:
-    """A number of processes, their utilisation, and the 95th percentile of waiting in seconds."""
+    """A number of processes for a load, with their utilisation and the 95th percentile of waiting in seconds."""
 
     processes: int
     busy: float
@@ -257,19 +257,19 @@ class Need:
 
 
 def app_kinds(visitors: float) -> Kinds:
-    """Return the app's requests for ``visitors`` per hour, with a constant time for each kind."""
+    """Return the kinds of requests to the app for ``visitors`` per hour, each with a constant time."""
     per_second = visitors / 3600
     done = ((1.0, OPENING), (TEXTS_A_VISIT, TEXT_SECONDS), (CLICKS_A_VISIT, CLICK_SECONDS))
     return [(per_second * many, seconds, seconds**2) for many, seconds in done]
 
 
 def model_kinds(visitors: float) -> Kinds:
-    """Return the models' requests for ``visitors`` per hour, with exponential service times."""
+    """Return the kinds of requests to models for ``visitors`` per hour, with exponential service times."""
     return [(visitors / 3600 * TEXTS_A_VISIT, MODEL, 2 * MODEL**2)]
 
 
 def formula(kinds: Kinds, processes: int) -> Need:
-    """Compute utilisation and the 95th percentile of waiting for a number of processes.
+    """Compute the utilisation of ``processes`` and the 95th percentile of waiting by queueing theory.
 
     The mean waiting time is the Pollaczek-Khinchine formula; the tail is assumed to be exponential.
 
@@ -284,20 +284,20 @@ def formula(kinds: Kinds, processes: int) -> Need:
 
 
 def fewest_processes(kinds: Kinds) -> Need:
-    """Return the smallest number of processes within the limits of utilisation and waiting."""
+    """Return the smallest number of processes that keeps utilisation and waiting within their limits."""
     found = (formula(kinds, processes) for processes in count(1))
     return next(need for need in found if need.busy <= BUSY and need.wait <= WAIT)
 
 
 class Lines:
-    """Queues of processes that serve one request at a time, and the recorded waiting times."""
+    """Simulated queues of processes that serve one request at a time; waiting times are recorded."""
 
     def __init__(self, processes: int) -> None:
         self.free = [0.0] * processes
         self.waited: list[float] = []
 
     def passes(self, process: int, now: float, seconds: float) -> float:
-        """Add a request to a process's queue and return the time at which it is served."""
+        """Add a request at time ``now`` to a process's queue; return the time at which it is served."""
         begins = max(now, self.free[process])
         self.waited.append(begins - now)
         self.free[process] = begins + seconds
@@ -310,7 +310,7 @@ class Lines:
 
 
 def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 0) -> tuple[Lines, Lines]:
-    """Simulate visitors for ``seconds`` and return the queues of the app and of the models.
+    """Simulate visitors for ``seconds``; return the queues of the app's processes and of the models' processes.
 
     The simulation starts with the average number of visitors. A visitor opens a page, then repeatedly thinks,
     changes a head or submits a text, and waits for the result; after each event the visitor may leave.
@@ -343,7 +343,7 @@ def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 
 
 
 def measure_cost() -> Iterator[ReportRow]:
-    """Yield rows of processes and waiting times for 1,000 and 100,000 visitors per hour."""
+    """Yield rows with the processes and waiting times for 1,000 and 100,000 visitors per hour."""
     for visitors, seconds in ((1_000, 3_600.0), (100_000, 60.0)):
         app, model = fewest_processes(app_kinds(visitors)), fewest_processes(model_kinds(visitors))
         apps, first = app.processes, play(visitors, app.processes, model.processes, seconds)

@@ -1,4 +1,4 @@
-"""Null simulations: how often chance alone leads to a claim."""
+"""Simulations without an effect, which count how often chance alone leads to a claim of the app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from probing.corpus import AnnotatedCorpus
 from probing.fine_tuning_changes import lead_threshold, mean_lead
 from probing.results import held_out_best, name_heads, of_relation, rule
 from probing.score import HALVES, HitCounts, RelationCounts
-from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, bands, by_luck
+from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, Integers, count_by_chance, row_thresholds
 
 TIMES = 1000  # number of simulated sets
 LUCK_SENTENCES, LINKS = 60, 6  # as in the app's ready-made set
@@ -33,16 +33,16 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class LinkSample:
-    """Links, and the hits of the rule and of the heads."""
+    """Simulated links, with flags of those that the baseline rule finds and those that each head finds."""
 
     sentences: Integers  # (link,)
     by_rule: BoolArray  # (link,)
     by_heads: BoolArray  # (link, test)
 
     def tally(self, halves: int = 1) -> HitCounts:
-        """Return the hit counts of the sample, as the scoring of a corpus returns them.
+        """Return the sample as the hit counts that scoring a corpus would return.
 
-        The rule is distance 1; the distances of the links are set so that it hits as in ``by_rule``.
+        The baseline rule is distance 1; the links' distances are chosen so that it finds those in ``by_rule``.
         """
         counts = {}
         for half in range(halves):
@@ -57,7 +57,7 @@ class LinkSample:
 
 @dataclass(frozen=True)
 class HitScenario:
-    """A distribution of hits in which no head is better than the rule."""
+    """A way to draw hits in which no head is better than the baseline rule."""
 
     words: str
     draw: Callable[[Random], LinkSample]
@@ -65,7 +65,7 @@ class HitScenario:
 
 
 def measure_links() -> Iterator[ReportRow]:
-    """Yield rows for each scenario, for names of heads, and for the power of the test."""
+    """Yield rows with the rates of false claims about links and names of heads, and the power of the test."""
     for world in (*LUCK_WORLDS, *_embedded_scenarios()):
         random = np.random.default_rng(0)
         wrong, before = np.mean([_any_more(world.draw(random)) for _ in range(TIMES)], axis=0)
@@ -92,7 +92,7 @@ def independent_links(random: Random) -> LinkSample:
 
 
 def correlated_links(random: Random, better: int = 0) -> LinkSample:
-    """Draw hits with a random difficulty of each sentence for each head, which correlates its links.
+    """Draw hits in which each sentence is easy or hard for a head, so that its links are correlated.
 
     The first ``better`` heads have the hit rate BETTER.
     """
@@ -103,7 +103,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Draw hits of groups of twelve heads, which share their hits except for one link in ten."""
+    """Draw hits of groups of twelve heads; the heads of a group agree on nine links of ten."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1
@@ -111,7 +111,7 @@ def kin(random: Random) -> LinkSample:
 
 
 def clustered_links(random: Random, share: float) -> LinkSample:
-    """Draw heads that hit all links of a sentence or none; the rule's hits are independent."""
+    """Draw heads that find all links of a sentence or none; the rule's hits are independent."""
     heads = np.repeat(random.random((LUCK_SENTENCES, 1, TESTS)) < share, LINKS, axis=1)
     return _set(np.concatenate([random.random((LUCK_SENTENCES, LINKS, 1)) < share, heads], axis=2))
 
@@ -133,7 +133,7 @@ LUCK_WORLDS = (
 
 
 def resampled_links(random: Random, own: LinkSample) -> LinkSample:
-    """Resample sentences of ``own``, with random changes that make each head's hit rate equal the rule's."""
+    """Resample sentences of ``own``; random changes give each head the hit rate of the rule."""
     share, heads = own.by_rule.mean(), own.by_heads.mean(axis=0)
     members = [
         np.flatnonzero(own.sentences == name) for name in random.choice(np.unique(own.sentences), LUCK_SENTENCES)
@@ -212,7 +212,7 @@ LUCK_CLAIMS_WORLDS = {  # standard deviations of trainings, layers and heads; of
 
 
 def measure_claims() -> Iterator[ReportRow]:
-    """Yield a row for each claim and scenario."""
+    """Yield a row with the rate of false claims for each kind of claim and each scenario."""
     yield from rules()
     yield random_change_row()
     for words, spread in LUCK_CLAIMS_WORLDS.items():
@@ -222,7 +222,10 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield the false-positive rates for heads that guess between two candidates, tested against three such rules."""
+    """Yield rows for heads that guess between two candidates: how often a test claims that they beat a rule.
+
+    The rules are three that guess too.
+    """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
     best = [held_out_best(tally, PRONOUNS, LUCK_CLAIMS_RELATION) for tally in sets]
@@ -235,7 +238,7 @@ def rules() -> Iterator[ReportRow]:
 
 
 def pronouns(random: Random) -> HitCounts:
-    """Return links that heads and rules hit half of the time by guessing.
+    """Draw links with two candidates, which heads and rules find half of the time by guessing.
 
     The nearer of the two candidates is never the first.
     """
@@ -251,14 +254,14 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row for random changes of head outputs: how often their number is outside the stated range."""
+    """Return a row with how often the number of random changes is outside the range that the app states."""
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
     for _ in range(TIMES):
         drawn = np.take_along_axis(pool, random.random(pool.shape).argsort(axis=-1)[..., : 1 + DRAWS], axis=-1)
         rows = drawn[..., 1:].reshape(len(pool), -1)
-        many = int((drawn[..., 0] > bands(rows)[:, None]).sum())
-        mean, low, high = by_luck(rows, pool.shape[1])
+        many = int((drawn[..., 0] > row_thresholds(rows)[:, None]).sum())
+        mean, low, high = count_by_chance(rows, pool.shape[1])
         outside.append(not low <= many <= high)
         counts.append(many)
     note = f"{TIMES:,} sets from {POOL} draws of each head; {np.mean(counts):.1f} heads on average, {mean:.1f} stated"
@@ -268,7 +271,7 @@ def random_change_row() -> ReportRow:
 
 
 def _pool() -> FloatArray:
-    """Return the effect of random changes of each head on the sentence vector, (layer, head, draw)."""
+    """Return the effect of random changes of each head on the sentence vector, shape (layer, head, draw)."""
     from dataclasses import replace
 
     from attention.comparison import align
@@ -293,7 +296,7 @@ def _pool() -> FloatArray:
 
 
 def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
-    """Return the distances by which three null trainings move each head, (training, layer, head) in bits."""
+    """Draw how far three trainings without effect move each head, (training, layer, head) in bits."""
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
     usual = random.uniform(0.1, 0.6, (1, 6, 12))
@@ -302,7 +305,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: FloatArray) -> bool:
-    """Return True if any head of the first training leads the two others by more than the threshold."""
+    """Return True if any head of the first training exceeds those of the others by more than the threshold."""
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 

@@ -1,9 +1,8 @@
-"""Fine-tuning by the real command within a time limit on two idle cores, scored on test rows.
+"""Fine-tuning by the real command within a time limit on two idle cores, with scores on test rows.
 
-Run `python -m bench teach [ROW ...] [--seeds 0 1 2]`; rows are keys of TASKS, by default all. Each run is a
-separate process with the command's defaults except for model, minutes and seed; its output is printed to the
-terminal. The CPU time is that of the complete command, including start, baseline, training, evaluations, test and
-saving.
+Run `python -m bench teach [ROW ...] [--seeds 0 1 2]`; rows are keys of TASKS, by default all. Each run is a separate
+process with the command's defaults except for model, minutes and seed; its output is printed to the terminal. The CPU
+time is that of the complete command, including start, baseline, training, evaluations, test and saving.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ LATE = 1.05  # factor on the time limit, because the current step is completed
 
 @dataclass(frozen=True)
 class BenchTask:
-    """A ready-made data set, the model that is fine-tuned, the score to reach, and the time limit."""
+    """A task to measure: data set, initial model, time limit, and the score to reach."""
 
     set: str
     command: str
@@ -53,7 +52,10 @@ NAMED = {"accuracy": "accuracy", "f1": "F1 of names"}
 
 
 def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
-    """Yield a row for each task and seed; raise ValueError if a task is unknown."""
+    """Fine-tune a model for each task and seed, and yield a row with its score.
+
+    Raise ValueError if a task is unknown.
+    """
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise ValueError(f"There is no row {unknown[0]!r}; there are {', '.join(TASKS)}.")

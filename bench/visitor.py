@@ -1,4 +1,4 @@
-"""Visitors of the app without a browser, and the arrival times of its messages."""
+"""Simulated visitors of the app without a browser, and the arrival times of its messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE = 600.0  # seconds for a script run
 
 
 class AppSession:
-    """A session. ``pages`` contains the addresses of the app's pages after the first run."""
+    """A visitor's session with the app. ``pages`` contains the addresses of its pages after the first run."""
 
     def __init__(self, socket: Any) -> None:
         self._socket = socket
@@ -38,11 +38,11 @@ class AppSession:
         return self._run(ask)
 
     def submit(self, text: str) -> int:
-        """Submit a text by the text box; return the uncompressed bytes received until the script ends."""
+        """Submit a text in the text box; return the uncompressed bytes received until the script ends."""
         return self.trigger(BOX, "submitted", {"text": text, "pair": "", "target": ""})
 
     def trigger(self, component: str, event: str, value: object) -> int:
-        """Send a component's event; return the uncompressed bytes received until the script ends."""
+        """Send an event of a component; return the uncompressed bytes received until the script ends."""
         from ui.streamlit_internals import TRIGGER_PREFIX, BackMsg
 
         widget, ask = self._widgets[component], BackMsg()
@@ -115,14 +115,14 @@ Visits = TypeVar("Visits", bound=AppSession)
 
 @contextmanager
 def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[AppSession]:
-    """Open a session inside the block; ``headers`` are sent with its first request, such as a cookie."""
+    """Inside the block, open a session with the app; ``headers`` are sent with its first request."""
     with open_session(url, AppSession, headers) as session:
         yield session
 
 
 @contextmanager
 def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
-    """Open a session of class ``kind`` inside the block."""
+    """Inside the block, open a session of the class ``kind``."""
     from websockets.sync.client import connect
 
     from ui.streamlit_internals import MESSAGES
@@ -147,7 +147,7 @@ REFUSAL = "headlight-refusal"  # CSS class of an error message
 
 
 class BusyVisitor(AppSession):
-    """A visitor who uses controls.
+    """A simulated visitor who clicks buttons and uploads files.
 
     ``progress`` is the text of the page's latest progress bar, ``refusal`` its latest error message.
     """
@@ -160,7 +160,7 @@ class BusyVisitor(AppSession):
         self._place = self._uploader = self._session = self._watching = self.progress = ""
 
     def see(self, page: str = "", **query: object) -> int:
-        """Open a page with a query, and reset the number of figures."""
+        """Open a page with a query, and count its figures from 0 again."""
         self.pictures = 0
         return super().see(page, **query)
 
@@ -174,11 +174,11 @@ class BusyVisitor(AppSession):
         self._run(ask)
 
     def has_button(self, label: str) -> bool:
-        """Return True if a page has had a button with this label."""
+        """Return True if a button with this label has been on the page."""
         return label in self._buttons
 
     def look(self) -> None:
-        """Rerun the page's automatically rerunning fragment, or the page if there is none."""
+        """Rerun the fragment of the page that reruns by itself, or else the page."""
         from ui.streamlit_internals import BackMsg
 
         ask = BackMsg()
@@ -232,7 +232,7 @@ class BusyVisitor(AppSession):
 
 
 def send(url: str, address: str, name: str, content: bytes) -> None:
-    """Send a file to the upload address like a browser."""
+    """Upload a file to the upload address as a browser does."""
     from ui.streamlit_internals import HEALTH, XSRF_COOKIE
 
     with urllib.request.urlopen(f"{url}{HEALTH}", timeout=60) as answer:
@@ -254,10 +254,10 @@ COMPOSER = "composer"  # part of the name of the text box component
 
 
 def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
-    """Return the arrival times of the first script run's messages, as of time.perf_counter().
+    """Return when the messages of a page's first script run arrive, in seconds of time.perf_counter().
 
-    The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of
-    the run).
+    The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of the
+    run).
     """
     from websockets.sync.client import connect
 
@@ -280,7 +280,7 @@ def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
 
 
 def note(message: Any, seen: dict[str, float]) -> None:
-    """Record the arrival of the text box and of the end of the run."""
+    """Record in ``seen`` when a message brings the text box or the end of the run."""
     kind = message.WhichOneof("type")
     if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
         element = message.delta.new_element

@@ -1,4 +1,4 @@
-"""Streamlit with a modification for a measurement: `python -m bench.wrapped run app.py …`."""
+"""Streamlit with a change for a measurement: `python -m bench.wrapped run app.py …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EACH_RUN = "HEADLIGHT_BENCH_EACH_RUN"
 
 
 def count(path: str) -> None:
-    """Append a byte to a file at every forward pass of a transformers model in this process."""
+    """Append a byte to a file for every forward pass of a transformers model in this process."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from transformers import PreTrainedModel
 
@@ -27,14 +27,14 @@ def count(path: str) -> None:
 
 
 def disable_warm_up() -> None:
-    """Disable the warm-up; call this before app.py imports the function by its name."""
+    """Turn off the server's warm-up; call this before app.py imports it by name."""
     import ui.server.warm_up
 
     ui.server.warm_up.warm_up = lambda: None
 
 
 def collect_after_each_run() -> None:
-    """Restore Streamlit's default garbage collection."""
+    """Turn on Streamlit's garbage collection after each script run, which the app turns off."""
     from ui.run.idle_collection import SCRIPTS
 
     SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py calls this method

@@ -1,4 +1,4 @@
-"""Questions to a class, and the evaluation of answers."""
+"""Questions that a teacher asks a class, and the counting of answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Question:
             )
 
     def to_json(self) -> str:
-        """Serialise the question for the store.
+        """Return the question as JSON for the store.
 
         >>> read(Question("word", "Which word?").to_json())
         Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0)
@@ -60,7 +60,7 @@ class Question:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     def normal(self, answer: str) -> str:
-        """Return the answer in normal form; raise NotInClass if it is invalid for the question.
+        """Return an answer in the form in which it is stored; raise NotInClass if it is invalid.
 
         >>> Question("head", "Which head?").normal(" 3.07 "), Question("number", "How much?").normal("0,50")
         ('3.7', '0.5')
@@ -86,7 +86,7 @@ def read(written: str) -> Question:
 
 
 def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
-    """Count the answers: by option for a choice question, else most frequent first.
+    """Return (answer, count) pairs, in the order of a choice question's options, else most frequent first.
 
     Case is ignored; each word is shown in its first spelling.
 
@@ -106,7 +106,7 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
 
 
 def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
-    """Count the answers by (layer, head).
+    """Return how often each head, (layer, head), was answered.
 
     >>> heads(["3.7", "3.7", "0.1"])
     {(3, 7): 2, (0, 1): 1}
@@ -127,7 +127,7 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 
 
 def is_correct(question: Question, answer: str) -> bool:
-    """Return True if an answer is correct: a number within the tolerance, or equal text without case.
+    """Return True if an answer is correct: a number within the tolerance, or equal text ignoring case.
 
     >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True

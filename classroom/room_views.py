@@ -9,7 +9,7 @@ from classroom.question import Question
 
 @dataclass(frozen=True)
 class StudentView:
-    """The state of a room for a student."""
+    """A room as a student sees it."""
 
     version: int
     name: str  # the student's name; "" if anonymous
@@ -33,7 +33,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """A student's answer to a question."""
+    """The answer of a student to a question; both are given by number."""
 
     question: int  # number of the question, from 1
     student: int
@@ -42,7 +42,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class TeacherView:
-    """The state of a room for its teacher."""
+    """A room as its teacher sees it."""
 
     version: int
     students: tuple[Student, ...]

@@ -77,7 +77,7 @@ class Store:
         self.sweep()
 
     def open(self, who: str) -> str:
-        """Create a room with the teacher ``who`` and return its code; raise NotInClass if the server is full."""
+        """Create a room for the teacher ``who`` and return its code; raise NotInClass if the server is full."""
         with self._writing() as base:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
@@ -93,7 +93,7 @@ class Store:
         return code
 
     def join(self, code: str, who: str, name: str = "") -> None:
-        """Add a student to a room, or change the name of a student.
+        """Add the student ``who`` to a room, or change the student's name.
 
         Raise NotInClass if there is no such room, if it is full, or if the name is too long.
         """
@@ -113,7 +113,7 @@ class Store:
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
     def present(self, code: str, who: str, view: str | None) -> None:
-        """Present the view, a URL of the app, to all students; None stops presenting.
+        """Present a view, given as a URL of the app, to all students; None stops presenting.
 
         Raise NotInClass if the URL is invalid or if ``who`` is not the teacher.
         """
@@ -125,7 +125,7 @@ class Store:
             )
 
     def ask(self, code: str, who: str, question: Question) -> int:
-        """Ask a question and return its number; answers stay hidden until ``reveal``."""
+        """Ask the class a question and return its number; answers stay hidden until ``reveal``."""
         with self._teaching(code, who) as base:
             (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
             if number > MOST_QUESTIONS:
@@ -135,7 +135,7 @@ class Store:
         return int(number)
 
     def reveal(self, code: str, who: str) -> None:
-        """Reveal all answers and the correct answer; no more answers are accepted."""
+        """Show all answers and the correct answer to the class; no more answers are accepted."""
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET revealed=1 WHERE code=?", (code,))
 
@@ -146,7 +146,7 @@ class Store:
         self._forget()
 
     def erase(self, code: str, who: str) -> None:
-        """Delete all names, answers and cards of the room, which stays open."""
+        """Delete all names, answers and cards of a room, but not the room."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM answer WHERE room=?", (code,))
             base.execute("DELETE FROM card WHERE room=?", (code,))
@@ -154,7 +154,7 @@ class Store:
         self._forget()
 
     def withdraw(self, code: str, who: str) -> None:
-        """Delete a student with the student's answers and cards."""
+        """Delete the student ``who`` and the student's answers and cards from a room."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
@@ -170,7 +170,7 @@ class Store:
             self._forget()
 
     def answer(self, code: str, who: str, number: int, said: str) -> None:
-        """Store a student's answer to the current question; it replaces an earlier answer.
+        """Store the answer of the student ``who`` to the current question, in place of an earlier answer.
 
         Raise NotInClass if the question is closed or if the answer is invalid.
         """
@@ -238,14 +238,14 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Raise or lower a student's hand."""
+        """Note if the student ``who`` is lost, which raises the student's hand on the teacher's page."""
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
             )
 
     def version(self, code: str) -> int:
-        """Return a counter of the teacher's changes, or 0 if there is no such room.
+        """Return a counter of the teacher's changes of a room, or 0 if there is no such room.
 
         Students poll the counter and reload the view only if it has grown. Changes by students do not increase it.
         """
@@ -273,7 +273,10 @@ class Store:
             return any(self._base.execute(seat, (code, _hash_member(code, who))).fetchone() for code in rooms)
 
     def student_view(self, code: str, who: str) -> StudentView:
-        """Return the room for a student, without names, and without answers of others before the reveal."""
+        """Return a room as the student ``who`` may see it.
+
+        It contains no names, and the answers of others only after they were revealed.
+        """
         with self._reading(code) as base:
             number = self._student(base, code, who)
             name, lost = base.execute(
@@ -292,7 +295,7 @@ class Store:
         )
 
     def board(self, code: str, who: str) -> TeacherView:
-        """Return the room for its teacher; raise NotInClass for anybody else."""
+        """Return a room as its teacher sees it; raise NotInClass if ``who`` is not the teacher."""
         with self._reading(code) as base:
             self._refuse_others(base, code, who)
             version, presents, view, asked, revealed = self._room(base, code)

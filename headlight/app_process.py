@@ -59,7 +59,7 @@ class ServeError(ValueError):
 
 
 def address(port: int, text: str | None = None, model: str | None = None, pair: str | None = None) -> str:
-    """Return the URL that opens the app at a text; raise ServeError if the text is too long for a URL.
+    """Return the URL at which the app opens a text; raise ServeError if the text is too long for a URL.
 
     >>> address(8501, "too tired", "gpt2")
     'http://localhost:8501/?text=too+tired&model=gpt2'
@@ -72,7 +72,7 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
 
 
 def port_for(asked: int | None) -> int:
-    """Return the requested port, or the first free port from ``FIRST``; raise ServeError if none is free."""
+    """Return the requested port, or the first free port from ``FIRST`` on; raise ServeError if none is free."""
     if asked is not None:
         if not 0 < asked < 2**16:
             raise ServeError(f"Port {asked} is not a port. Choose a number from 1 to 65535: --port.")
@@ -99,7 +99,7 @@ def refuse_foreign(host: str) -> None:
 
 
 def free(port: int) -> bool:
-    """Return True if nothing on this machine listens at a port."""
+    """Return True if no program on this machine listens at the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         if os.name == "posix":  # a recently closed port counts as free; on Windows this option has another meaning
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -113,7 +113,7 @@ def free(port: int) -> bool:
 def serve(
     port: int, host: str | None, ready: Callable[[], None], folder: str | None = None, quiet: bool = False
 ) -> int:
-    """Run the app until it ends and return its exit status; call ``ready`` when it answers.
+    """Run the app as a subprocess until it ends; call ``ready`` when it answers, and return its exit status.
 
     The app may open a model in ``folder`` by its path. With ``quiet``, its output goes to standard error. Raise
     ServeError if Streamlit is not installed.
@@ -133,7 +133,7 @@ def serve(
 
 
 def allowing(folder: str | None) -> dict[str, str]:
-    """Return the environment variable that lets the app open a folder, in addition to the allowed folders.
+    """Return environment variables that let the app open ``folder`` besides the folders allowed already.
 
     >>> allowing(None)
     {}
@@ -158,7 +158,7 @@ def command(port: int, host: str | None) -> list[str]:
 
 
 def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
-    """Wait until the app answers or ends; return True if it answers."""
+    """Wait until the app answers HTTP requests or ends; return True if it answers."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a request to this machine needs no proxy
     while app.poll() is None:
         try:
@@ -170,6 +170,6 @@ def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
 
 
 def show(place: str) -> bool:
-    """Open an address in a graphical browser, if there is a browser; return True on success."""
+    """Open an address in a graphical browser; return False if there is none or it fails."""
     screen = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
     return bool(screen and webbrowser.open(place))

@@ -15,7 +15,7 @@ from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import app_process, notebook, score_command, similar_command
+from headlight import app_process, labels_command, notebook, score_command, similar_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -38,13 +38,15 @@ from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "similar")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
        headlight score FILE --format …  every head's score on annotated sentences
        headlight why TEXT --head 3-1 --from it --to animal --json FILE
                                         the sources of an attention score
+       headlight why-labels FILE --head 3-1 --relation nsubj
+                                        the same, as means over annotated sentences
        headlight similar A B --json FILE  the token pairs that make two texts similar
        headlight fetch                  three more models: writing, Chinese, pictures
 
@@ -56,7 +58,7 @@ What every layer and every head of a Transformer attends to.
 
   --model ID      of the Hugging Face hub, or a folder; all-MiniLM-L6-v2 without it
   --port N        of the app; 8501 or the next free one without it
-  --json          print what was done as JSON; score, why and similar take a file for it
+  --json          print what was done as JSON; score, why, why-labels, similar take a file
   -h, --version   also: headlight COMMAND -h, for what else a command takes
 
 A text that is called like a command: headlight open serve.
@@ -104,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """Serve the app until it ends, opening a browser at the text; return the exit status."""
+    """Run the app until it ends, with a browser opened at the text; return the exit status."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)
@@ -209,6 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     fourth.set_defaults(run=fetch)
     score_command.add_parser(commands)
+    labels_command.add_parser(commands)
     similar_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)

@@ -1,4 +1,4 @@
-"""Texts, heads and files that the commands take as arguments."""
+"""The parts that the commands share: arguments for texts, models, heads and files."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ class CommandError(ValueError):
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that describe the input of a model beside its text."""
+    """Add the options for the inputs of a model other than its text, such as the second text."""
     parser.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
     parser.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
 
 
 def add_model_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the model."""
+    """Add the option that selects the model."""
     parser.add_argument("--model", metavar="ID", help=f"of the hub, or a folder; {EMBEDDED} without it")
 
 
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a model of the hub."""
+    """Add the options for models of the hub, such as the revision."""
     parser.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
 
 
 def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
-    """Return a backend and the name in it of the model that the options name, downloaded if they allow it.
+    """Open the model that the options name; return a backend and the model's name in it.
 
-    Print the notes on program code of the model. Raise UserError if it cannot be opened.
+    It is downloaded if the options allow it. Print the notes on program code of the model. Raise UserError if it
+    cannot be opened.
     """
     backend, model = open_backend(asked.model or EMBEDDED)
     ensure_downloaded(backend, model, asked.revision, asked.download)
@@ -55,7 +56,7 @@ def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
 
 
 def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
-    """Return the request for the text and the input options of a command."""
+    """Return the trace request for the text and the options of a command."""
     return TraceRequest(
         model=model,
         revision=asked.revision,
@@ -67,7 +68,7 @@ def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
 
 @cache
 def shared_backend(model: str) -> tuple[LocalBackend, str]:
-    """Return a backend that keeps the model for later calls in Python, and the model's name in it."""
+    """Return a backend that keeps a model for later calls in Python, and the model's name in it."""
     return open_backend(model)
 
 
@@ -96,7 +97,7 @@ def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> 
 
 
 def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:
-    """Return the layer and head of the options --layer and --head, or (None, None) if neither is given.
+    """Return the layer and head that --layer and --head name, or (None, None) if neither is given.
 
     >>> head_of(3, "1"), head_of(None, "3-1"), head_of(None, "L3H1"), head_of(None, None)
     ((3, 1), (3, 1), (3, 1), (None, None))
@@ -117,7 +118,7 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
 
 
 def text_of(given: str | None) -> str | None:
-    """Return the text of an argument; "-" reads standard input.
+    """Return the text of a command-line argument; "-" reads standard input.
 
     Raise CommandError if the bytes are not UTF-8: a shell passes such bytes as lone surrogates.
     """

@@ -1,4 +1,4 @@
-"""The functions ``view`` and ``explore``, the display of their trace in a notebook cell, and its export formats.
+"""The functions ``view`` and ``explore``, and the object that shows a trace in a notebook cell.
 
 The cell's page has a bounded size.
 """
@@ -49,12 +49,15 @@ FRAME = (
 
 
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """Return the page as a self-contained HTML file; raise viz.export.TooLong if not a single map fits."""
+    """Return the microscope as a self-contained HTML file.
+
+    Raise viz.export.TooLong if not even a single map fits.
+    """
     return _page(view, survey, selection, None, theme)
 
 
 def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """Return the page as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
+    """Return the microscope as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
 
     The page contains all maps, the maps nearest to the selected head, or only thumbnails, and a note about this.
     If the text is too long even for thumbnails, return a sentence instead.
@@ -88,7 +91,7 @@ def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], roo
 
 
 def focus_bytes(view: View) -> int:
-    """Return the bytes of one query's weights in all heads, two bytes per weight."""
+    """Return how many bytes the weights of one query in all heads take, at two bytes per weight."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
@@ -108,7 +111,7 @@ def _iframe_html(page: str) -> str:
 
 
 def size_of(page: str) -> int:
-    """Return the UTF-8 length of a page, the size of its output in a notebook file."""
+    """Return the length of an HTML page in UTF-8 bytes, its size in a notebook file."""
     return len(page.encode())
 
 
@@ -122,7 +125,7 @@ SMALL_MAP = 48  # side of a thumbnail in cells
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A trace in a notebook, with a selected token: ``focus`` is a word, a token index or None.
+    """A trace that is shown in a notebook; ``focus``, a word or token index, is selected at first.
 
     Without ``focus``, the default selection is the link with the largest excess over the column mean and the
     positional prior, as in the app. ``known`` is the positional prior of the model's heads from other texts;
@@ -162,11 +165,11 @@ class Shown:
 
     @property
     def html(self) -> str:
-        """Return the page as a string, with the same maps as the file that ``save`` writes."""
+        """Return the page as an HTML string, with the same maps as the file that ``save`` writes."""
         return standalone_page(self.view, self._survey, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a self-contained file, with more maps than in a notebook cell; return its path."""
+        """Write the page to a self-contained HTML file, with more maps than a cell; return its path."""
         place = Path(path)
         place.write_text(self.html, encoding="utf-8")
         return place
@@ -184,7 +187,7 @@ class Shown:
 
     @cached_property
     def view(self) -> View:
-        """Return the view of every token and every head."""
+        """Return the view of all tokens of the trace."""
         return View(self.trace)
 
     @cached_property
@@ -262,7 +265,7 @@ def _png(view: View, chosen: Selection) -> bytes:
 
 
 def meta_file(file: Path) -> Path:
-    """Return the path of the JSON file with a CSV file's model, text and settings, in the same folder."""
+    """Return the path of the JSON file that describes a CSV file: its model, text and settings."""
     stem = file.stem if file.suffix.lower() == ".csv" else file.name
     return file.with_name(f"{stem}.meta.json")
 

@@ -1,4 +1,4 @@
-"""The sources of an attention score, for the command ``headlight why`` and for Python."""
+"""The command ``headlight why`` and the function ``why``: the sources of an attention score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHOWN = 3  # sources of each side in the printed summary
 
 @dataclass(frozen=True)
 class FoundToken:
-    """A token that a user named; ``tokens`` is the number of tokens of its word."""
+    """The token for a word that a user typed; ``tokens`` is the number of tokens of its word."""
 
     index: int
     text: str
@@ -42,7 +42,7 @@ class FoundToken:
 
     @property
     def note(self) -> str:
-        """Return a sentence if the word has several tokens, else ""."""
+        """Return a note if the word has several tokens, of which the first is used; else ""."""
         return f'"{self.word}" has {self.tokens} tokens; "{self.text}" is used.' if self.tokens > 1 else ""
 
 
@@ -99,8 +99,11 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
 def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     backend: LocalBackend, trace: Trace, request: TraceRequest, head: str, query: str, key: str, part: str | None
 ) -> dict[str, Any]:
-    """Return the terms and the checks of a score as values of JSON; raise CommandError or UserError."""
-    layer, number = _parse(head)
+    """Decompose an attention score; return its terms and checks as JSON values.
+
+    ``query`` and ``key`` are words or token numbers, as typed. May raise CommandError or UserError.
+    """
+    layer, number = read_head(head)
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
     view = View(trace, part=part or trace.part)
@@ -134,7 +137,8 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     }
 
 
-def _parse(head: str) -> tuple[int, int]:
+def read_head(head: str) -> tuple[int, int]:
+    """Return the layer and the head of a name such as "3-1"; raise CommandError for another text."""
     found = parse_head(head)
     if found is None:
         raise CommandError(f'"{head}" is not a head. Give layer and head, such as 3-1.')
@@ -194,7 +198,7 @@ def run(asked: argparse.Namespace) -> int:
     """Print the largest sources of a score, write all terms if a file is given, and return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
-    _parse(asked.head)  # refuses before the model is loaded
+    read_head(asked.head)  # refuses before the model is loaded
     backend, model = open_model(asked)
     request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)
@@ -206,7 +210,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a few lines: the score, the largest sources of each side with their checks, and notes."""
+    """Return a summary as text: the score, the largest sources of each side with their checks, and notes."""
     excess = found["score"] - found["mean_over_keys"]
     lines = [
         f"{found['from']['text']} → {found['to']['text']} in head {found['head']}: score {found['score']:.2f},"

@@ -1,4 +1,4 @@
-"""The cosine of two texts as a table of token pairs, for the command ``headlight similar`` and for Python."""
+"""The command ``headlight similar`` and the function ``similar``: the cosine of two texts by token pairs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def similar(a: str, b: str, *, model: str = EMBEDDED, pooling: str | None = None
 
 
 def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dict[str, Any]:
-    """Return the cosine and its table as values of JSON; raise UserError."""
+    """Return the cosine and its table as JSON values; may raise UserError."""
     answer = backend.inspect(request)
     return {
         "model": request.model,
@@ -80,7 +80,7 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def summary(found: dict[str, Any]) -> str:
-    """Return a few lines: the cosine, the share of special tokens, and the largest pairs."""
+    """Return a summary as text: the cosine, the share of special tokens, and the largest pairs."""
     table = np.array(found["table"])
     lines = [
         f"cosine {found['cosine']:.3f}, pooling {found['pooling']};"

@@ -1,4 +1,4 @@
-"""Words and special tokens inferred from the token strings of an unknown tokenizer.
+"""Words and special tokens inferred from token strings, if the tokenizer is unknown.
 
 With a tokenizer, inference/text determines them exactly; this module has only the strings of its vocabulary.
 """
@@ -29,7 +29,7 @@ Texts = tuple[str, str | None]
 
 
 def row(tokens: Any, second: int | None = None, special: Any = None, what: str = "tokens") -> tuple[TokenRow, Texts]:
-    """Return the tokens as a TokenRow, and the text or two texts that they spell.
+    """Return token strings as a TokenRow, with the text, or the two texts, that they spell.
 
     ``second`` is the index of the second text's first token. ``special`` is a boolean per token, or the names of
     the special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens
@@ -73,7 +73,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
 
 
 def whole_number(value: Any) -> int | None:
-    """Return an integer of any library as an int; None for anything else, booleans included.
+    """Return an integer of any library, such as NumPy's, as an int; None for anything else, booleans included.
 
     >>> whole_number(3), whole_number(3.0), whole_number(True)
     (3, None, None)

@@ -1,4 +1,4 @@
-"""Lazy messages: strings that keep their template and values to be translated later, also after storage as JSON."""
+"""Lazy messages: strings that remember their template and values, so that they can be translated later."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fill_template(template: str, values: dict[str, Any]) -> str:
 
 
 def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
-    """Return a message that is translated later, such as a constant of a module.
+    """Return an English message that can be translated later, such as a constant of a module.
 
     >>> gettext_lazy("The text has {tokens:,} tokens.", tokens=1200)
     'The text has 1,200 tokens.'
@@ -59,7 +59,7 @@ def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
 
 
 def ngettext_lazy(one: str, many: str, number: int, /, **values: Any) -> LazyMessage:
-    """Return a lazy message in singular if ``number`` is 1, else in plural.
+    """Return a lazy message in the singular if ``number`` is 1, else in the plural.
 
     Translations have their own plural rules.
 
@@ -73,7 +73,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def error_message(error: BaseException) -> str:
-    """Return the message of an exception, as a lazy message if it was raised with a lazy message.
+    """Return the message of an exception, which is lazy if the exception was raised with a lazy message.
 
     >>> error_message(ValueError(LazyMessage("No {n}.", values={"n": 3}))).template, error_message(ValueError(3))
     ('No {n}.', '3')
@@ -83,7 +83,7 @@ def error_message(error: BaseException) -> str:
 
 
 def message_parts(said: str) -> dict[str, Any] | None:
-    """Return the template and the values of a lazy message as JSON values; return None for other strings.
+    """Return the template and the values of a lazy message for JSON, or None for an ordinary string.
 
     >>> message_parts(LazyMessage("No {n}.", values={"n": 3}))
     {'template': 'No {n}.', 'many': None, 'number': 1, 'values': {'n': 3}}

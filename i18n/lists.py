@@ -9,7 +9,7 @@ from i18n.lazy import gettext_lazy
 
 
 def join_sentences(*said: str) -> str:
-    """Join the non-empty sentences by spaces.
+    """Return a lazy message that joins the non-empty sentences.
 
     >>> join_sentences(gettext_lazy("It ran."), "", gettext_lazy("It ended."))
     'It ran. It ended.'
@@ -21,7 +21,7 @@ def join_sentences(*said: str) -> str:
 
 
 def format_or_list(names: Sequence[str]) -> str:
-    """Join names by commas and "or".
+    """Return a lazy message that joins names with commas and a final "or".
 
     >>> format_or_list(["a", "b", "c"])
     'a, b or c'
@@ -34,7 +34,7 @@ def format_or_list(names: Sequence[str]) -> str:
 
 
 def format_and_list(names: Sequence[str]) -> str:
-    """Join names by commas and "and".
+    """Return a lazy message that joins names with commas and a final "and".
 
     >>> format_and_list(["a", "b", "c"]), format_and_list(["a"])
     ('a, b and c', 'a')
@@ -47,7 +47,7 @@ def format_and_list(names: Sequence[str]) -> str:
 
 
 def format_comma_list(names: Sequence[str]) -> str:
-    """Join names by commas.
+    """Return a lazy message that joins names with commas.
 
     >>> format_comma_list(["a", "b", "c"]), format_comma_list([])
     ('a, b, c', '')
@@ -56,7 +56,9 @@ def format_comma_list(names: Sequence[str]) -> str:
 
 
 def format_semicolon_list(names: Sequence[str]) -> str:
-    """Join items that contain commas by semicolons; ``names`` must not be empty.
+    """Return a lazy message that joins items with semicolons, for items that contain commas.
+
+    ``names`` must not be empty.
 
     >>> format_semicolon_list(["a, b", "c"])
     'a, b; c'

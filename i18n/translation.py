@@ -59,7 +59,7 @@ _FORMATTER = Formatter()
 
 
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
-    """Insert values into a template, and remove its spaces around values if Chinese needs none there.
+    """Insert values into a template; in Chinese, remove the spaces around values where none is needed.
 
     Only single spaces at the edges of a value are removed, and only if at least one value is a string.
 
@@ -101,7 +101,7 @@ def _append(whole: str, space: str, then: str) -> str:
 
 
 def needs_space(left: str, right: str) -> bool:
-    """Return True if a space is needed between two adjacent characters.
+    """Return True if two adjacent characters must be separated by a space in a Chinese text.
 
     >>> [needs_space(*two) for two in ("层是", "层3", "”最", "””", "。B", "a（", "ab")]
     [False, True, False, True, False, False, True]
@@ -129,7 +129,7 @@ def available_languages() -> tuple[str, ...]:
 
 
 def active_language() -> str:
-    """Return the language of `use_language`, else of the current visitor, else English."""
+    """Return the language set by ``use_language``, else that of the current visitor, else English."""
     chosen = _CHOSEN.get()
     if chosen is None and _FINDERS:
         chosen = _FINDERS[0]()
@@ -137,13 +137,13 @@ def active_language() -> str:
 
 
 def set_language_source(finder: Callable[[], str]) -> None:
-    """Set the function that returns the language of the current thread's visitor."""
+    """Register the function that returns the language of the current thread's visitor."""
     _FINDERS[:] = [finder]
 
 
 @contextmanager
 def use_language(code: str) -> Iterator[None]:
-    """Select a language inside the block, for the current thread.
+    """Inside the block, use a language for the messages of the current thread.
 
     >>> with use_language("en"):
     ...     active_language()
@@ -182,7 +182,7 @@ def _(template: str, /, **values: Any) -> str:
 
 
 def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
-    """Return a message in singular or plural, in the active language.
+    """Return a message in the singular or the plural, in the active language.
 
     >>> ngettext("{n} head", "{n} heads", 12, n=12)
     '12 heads'

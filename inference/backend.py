@@ -43,11 +43,11 @@ class Backend(Protocol):
     """The interface that a page uses, in this process or remote; every method may raise UserError."""
 
     def models(self) -> Sequence[ModelCard]:
-        """Return the models to choose from; the embedded model comes first."""
+        """Return the cards of the models to choose from; the embedded model comes first."""
         ...
 
     def trace(self, request: TraceRequest) -> Trace:
-        """Return the attention weights of every head for a text."""
+        """Return the trace of a text, from which the weights of every head can be computed."""
         ...
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
@@ -91,11 +91,11 @@ class LocalBackend:
         self._lock = threading.Lock()
 
     def models(self) -> Sequence[ModelCard]:
-        """Return the embedded model, local models and suggestions from the hub, without network access."""
+        """Return the cards of the embedded model, local models and suggested hub models, without network access."""
         return catalogue(self.settings)
 
     def seeing(self) -> Sequence[ModelCard]:
-        """Return the models that read pictures: local models, then hub suggestions.
+        """Return the cards of models that read pictures: local models, then suggested hub models.
 
         The network is not used.
         """
@@ -169,7 +169,7 @@ class LocalBackend:
         return cancellation.limit_request(self.settings.answer_seconds)
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Compute an answer without caching it; raise UserError if the model cannot serve the request."""
+        """Compute the answer to a request without the cache; raise UserError if the model cannot serve it."""
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
             raise tokenizer.refuse_without_tokenizer(loaded.id.name)
@@ -179,7 +179,7 @@ class LocalBackend:
         return made
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """Return "loaded", "loading", "downloading", "here" (on this machine) or "absent".
+        """Return the state of a model: "loaded", "loading", "downloading", "here" (on disk) or "absent".
 
         The network is not used.
         """
@@ -204,7 +204,7 @@ class LocalBackend:
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
-        """Return the revision to load: the latest saved state of a fine-tuned model, else ``revision``."""
+        """Return the revision to load: for a fine-tuned model a stamp of its latest save, else ``revision``."""
         return sources.state_stamp(model, self.settings) if sources.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:
@@ -213,13 +213,19 @@ class LocalBackend:
         return asked if revision == asked.revision else replace(asked, revision=revision)
 
     def look(self, model: str, revision: str | None = None) -> Offer:
-        """Return the size, memory need and architecture of a hub model; raise UserError if it is unusable."""
+        """Look up a hub model; return its size, memory need and architecture, or raise UserError.
+
+        The error gives the reason why the model cannot be used.
+        """
         from inference.files import hub
 
         return hub.fetch_offer(model, revision, self.settings)
 
     def download(self, offer: Offer) -> Download:
-        """Start or resume the download of an offer; all sessions share the returned download."""
+        """Start or resume the download of a hub model, as returned by ``look``.
+
+        All sessions share the returned download.
+        """
         with self._lock:
             download = self._downloads.get((offer.id, offer.commit))
             if download is None or (download.done and not offer.downloaded):
@@ -227,7 +233,7 @@ class LocalBackend:
         return download.start()
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """Return a model's kind of input: text, pictures or both (inference.pictures.image_processing).
+        """Return a model's kind of input: text, pictures or both, constants of inference.pictures.image_processing.
 
         The model is not loaded. Raise UserError if it cannot be found or its configuration cannot be read.
         """
@@ -264,9 +270,9 @@ class LocalBackend:
         return self.kept_models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Compute traces without caching; raise UserError if a request cannot be served.
+        """Compute the traces of requests for one model without the cache, in the order of the requests.
 
-        The requests share a model and revision; the traces are in their order.
+        All requests have the same model and revision. Raise UserError if a request cannot be served.
         """
         from inference.record import batching
         from inference.write import target_text

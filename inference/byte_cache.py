@@ -64,25 +64,25 @@ class ByteLru(Generic[Value]):
             self._bytes += nbytes
 
     def drop(self, key: Hashable, value: Value) -> None:
-        """Remove ``value`` if ``key`` still refers to it."""
+        """Remove a key if its cached value is still ``value``."""
         with self._lock:
             if key in self._kept and self._kept[key][0] is value:
                 self._drop(key)
 
     def make_room(self, nbytes: int) -> None:
-        """Evict values until ``nbytes`` more fit, so that the old and the new value are not both in memory."""
+        """Evict values until ``nbytes`` more bytes fit, so that a new value never exceeds the budget."""
         with self._lock:
             self._trim(max(0, self.budget - nbytes))
 
     def is_pending(self, key: Hashable) -> bool:
-        """Return True while the value is computed."""
+        """Return True while a thread computes the value of a key."""
         return key in self._making
 
     def get_or_make(self, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
-        """Return the cached value, or the result of ``make``, which only one caller runs.
+        """Return the cached value; if it is missing, call ``make`` in a single thread and cache the result.
 
-        An exception of ``make`` is raised in every waiting thread, and the next call tries again. After a
-        cancellation a waiting caller makes the value.
+        ``size`` returns the bytes of a value. An exception of ``make`` is raised in every waiting thread, and the next
+        call tries again. After a cancellation a waiting caller calls ``make``.
         """
         while True:
             with self._lock:

@@ -20,7 +20,7 @@ LOOK = 0.5  # seconds between two checks that a waiting visitor is still connect
 
 
 class Visitor(NamedTuple):
-    """The visitor of a computation: an identifier, and a function that is true after the visitor left."""
+    """A visitor: an identifier, and a function that returns True after the visitor has left the page."""
 
     who: str
     gone: Callable[[], bool]
@@ -34,7 +34,7 @@ class Cancelled(UserError):
 
     @property
     def timed_out(self) -> bool:
-        """Return True if the time limit passed, which the visitor must be shown."""
+        """Return True if the time limit passed, so that the visitor must see a message."""
         return self.message != GONE
 
     def copy(self) -> Cancelled:
@@ -43,12 +43,11 @@ class Cancelled(UserError):
 
 
 class CancelToken:
-    """The cancellation of a request: after ``seconds``, once ``gone`` returns True, or by ``stop``.
+    """The cancellation of a request: after ``seconds``, when ``gone`` returns True, or by ``stop``.
 
-    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of
-    finished layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
-    ``run_in_calling_thread`` moves a call to the thread that made the request. ``stop`` may be called from any
-    thread.
+    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished
+    layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled. ``stop`` may be called
+    from any thread.
 
     >>> ends = CancelToken()
     >>> ends.check()
@@ -73,7 +72,7 @@ class CancelToken:
         self._told: Future[None] = Future()
 
     def stop(self) -> None:
-        """Cancel the computation at its next layer, and remove waiting work from its queue."""
+        """Cancel the computation before its next layer; a request that still waits leaves its queue."""
         with suppress(InvalidStateError):  # the future can be resolved only once
             self._told.set_result(None)
 
@@ -91,7 +90,7 @@ class CancelToken:
             )
 
     def layer(self, done: int, of: int) -> None:
-        """Check for cancellation between two layers of a recorded pass, and report the progress."""
+        """Report that ``done`` of ``of`` layers are finished; raise Cancelled if the token is cancelled."""
         self.check()
         self._tell(done, of)
 
@@ -118,14 +117,14 @@ _find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # set_
 
 
 def set_visitor_source(finder: Callable[[], Visitor | None]) -> None:
-    """Set the function that returns the visitor of the current thread, or None if there is none."""
+    """Register the function that returns the visitor of the current thread, or None if there is none."""
     global _find_visitor  # registered, because inference must not import the code that knows visitors
     _find_visitor = finder
 
 
 @contextmanager
 def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[None]:
-    """Cancel the work inside the block if the visitor leaves or ``seconds`` pass.
+    """Inside the block, cancel the work if the visitor leaves or ``seconds`` pass.
 
     Inside another such block, the outer limits apply. Without a visitor, as in a program, there is no limit.
     ``progress`` is passed to the CancelToken.
@@ -141,7 +140,7 @@ def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[
 
 @contextmanager
 def use_token(stop: CancelToken) -> Iterator[CancelToken]:
-    """Use ``stop`` as the cancellation token of this thread inside the block."""
+    """Inside the block, use ``stop`` as the cancellation token of this thread."""
     token = _stop.set(stop)
     try:
         with checked_by(stop.check):
@@ -151,12 +150,15 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """Register ``hand``, with which this worker thread runs functions in the thread that waits for it."""
+    """Register the function that runs a call in the thread that waits for this worker thread."""
     _hand.set(hand)
 
 
 def run_in_calling_thread(work: Callable[[], None]) -> None:
-    """Run ``work`` in the thread that made the request, for example to draw; propagate its exception."""
+    """Run ``work`` in the thread that made the request, for example to draw progress.
+
+    Exceptions of ``work`` are raised here.
+    """
     hand = _hand.get()
     if hand is None:
         work()
@@ -183,7 +185,7 @@ def current_visitor() -> str:
 
 
 def layer(done: int, of: int) -> None:
-    """Check for cancellation between two layers of a recorded pass, and report the progress."""
+    """Report that ``done`` of ``of`` layers are finished; raise Cancelled if the request was cancelled."""
     stop = _stop.get()
     if stop is not None:
         stop.layer(done, of)

@@ -58,7 +58,7 @@ def format_os_error(error: OSError) -> str:
 
 
 def report(error: OSError) -> int:
-    """Print the line about an error of the operating system and return the exit status of the command."""
+    """Print the message for an error of the operating system; return the exit status of the command."""
     print(format_os_error(error), file=sys.stderr)
     if isinstance(error, BrokenPipeError):  # Python would flush the rest at exit and fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,12 +66,12 @@ def report(error: OSError) -> int:
 
 
 def hide_details() -> None:
-    """Keep the tracebacks behind refusals off standard error unless the program configures logging."""
+    """Keep tracebacks of the causes of UserErrors out of standard error, unless logging is configured."""
     logging.getLogger("inference").addHandler(logging.NullHandler())
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of a command's arguments that refuses in one line."""
+    """An argument parser that prints errors in a single line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and the message in one line."""
@@ -80,10 +80,10 @@ class Parser(argparse.ArgumentParser):
 
 @contextmanager
 def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
-    """Convert the exceptions of loading foreign files to a UserError with the message ``sentence``.
+    """Inside the block, convert exceptions from loading foreign files to a UserError with ``sentence``.
 
-    The list was found by tests with hostile and broken files: transformers, safetensors and tokenizers raise all
-    of these. The original messages quote paths of this machine, so they go only to the log.
+    The list of exceptions was found by tests with hostile and broken files: transformers, safetensors and tokenizers
+    raise all of these. The original messages quote paths of this machine, so they go only to the log.
     """
     from pickle import UnpicklingError
 

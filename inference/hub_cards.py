@@ -1,4 +1,4 @@
-"""The class of model cards, and the cards of the suggested models of the hub."""
+"""Model cards: entries in the list of models, and the cards of the suggested hub models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """A model that can be chosen. ``size_bytes`` is the approximate download size; None if it is unknown."""
+    """An entry in the list of models. ``size_bytes`` is the approximate download size, None if unknown."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class ModelCard:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """Return the heads of inference.task_heads that ``task`` mentions, besides the bare model."""
+        """Return the task heads that ``task`` mentions, as named in inference.task_heads."""
         return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 

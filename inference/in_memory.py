@@ -42,7 +42,7 @@ def trace(  # noqa: PLR0913  # the parts of a request
     *,
     truncate: bool = False,
 ) -> Trace:
-    """Return the attention weights of every head for a text.
+    """Return the trace of a text: the attention of every head, and the tokens.
 
     An encoder-decoder without ``target`` generates the target text. ``truncate`` keeps only the first tokens of a
     text that has too many, special tokens included.
@@ -72,7 +72,7 @@ def trace(  # noqa: PLR0913  # the parts of a request
 
 
 def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
-    """Return the attention weights of every head for a picture.
+    """Return the trace of a picture: the attention of every head, and the patches.
 
     ``picture`` is a uint8 array (row, column, 3) or a PIL image. ``processor`` is the model's own, as loaded by
     AutoImageProcessor or AutoProcessor. Raise UserError if the picture or the model cannot be used.

@@ -28,9 +28,9 @@ def silence_transformers() -> None:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model that is ready to be traced.
+    """A model in memory that is ready to be traced, with its tokenizer and its limits.
 
-    ``records`` is False if only its reported attention maps are available.
+    ``records`` is False if only its reported attention maps are available, without queries, keys and values.
     """
 
     model: Any

@@ -16,9 +16,9 @@ _SCHEMA = 1  # increase it if the same request would give another answer
 
 
 def key_of(value: Any) -> str:
-    """Return the SHA-256 of a dataclass as canonical JSON, 64 hexadecimal digits.
+    """Return the SHA-256 of a dataclass in canonical JSON, 64 hexadecimal digits.
 
-    Lone surrogates are allowed.
+    Texts may contain lone surrogates.
 
     >>> from inference.request import TraceRequest
     >>> key_of(TraceRequest(text="a")) == key_of(TraceRequest(text="a")) != key_of(TraceRequest(text="b"))
@@ -30,10 +30,10 @@ def key_of(value: Any) -> str:
 
 
 def to_json_value(value: Any, outermost: bool = True) -> Any:
-    """Convert a value to JSON types.
+    """Convert a dataclass or another value to JSON types.
 
-    A nested dataclass also states its class, to distinguish classes with equal fields. A picture is represented by
-    its key.
+    A dataclass inside of it (``outermost`` False) also states its class, to distinguish classes with equal fields. A
+    picture is represented by its key.
     """
     if isinstance(value, Picture):
         return {"picture": value.key}
@@ -99,9 +99,9 @@ class TraceRequest:
 
     @cached_property
     def key(self) -> str:
-        """Return the SHA-256 of the request as canonical JSON, 64 hexadecimal digits.
+        """Return the SHA-256 of the request in canonical JSON, 64 hexadecimal digits.
 
-        Lone surrogates are allowed.
+        Texts may contain lone surrogates.
         """
         return key_of(self)
 

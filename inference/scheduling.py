@@ -1,4 +1,4 @@
-"""Round-robin scheduling of visitors, long work that yields the processor to short work, and numpy's threads."""
+"""Fair scheduling of visitors, short work before long work, and a single thread for NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 
 
 class QueueStats:
-    """Counts for a queue: waiting and admitted visitors, total wait in seconds, and rejections.
+    """Statistics of a queue: waiting and admitted visitors, total waiting time in seconds, and rejections.
 
     >>> line = QueueStats()
     >>> came = line.enter()
@@ -43,7 +43,7 @@ class QueueStats:
         self.refused = 0
 
     def enter(self) -> float:
-        """Count a waiting visitor and return the start time, which ``admit`` takes."""
+        """Count a visitor who begins to wait; return the time, to be passed to ``admit``."""
         with self._lock:
             self.waiting += 1
         return perf_counter()
@@ -67,7 +67,7 @@ class QueueStats:
 
 
 class RoundRobinQueue(Generic[Item]):
-    """A queue that takes an item of each visitor in turn.
+    """A queue that returns an item of each visitor in turn.
 
     A visitor with many items does not delay the others. The queue is not locked; its owner must lock it.
 
@@ -109,7 +109,7 @@ class RoundRobinQueue(Generic[Item]):
 
 
 class FairThreadPool:
-    """A pool of ``places`` threads that runs the work of the visitors in turn.
+    """A pool of ``places`` threads that runs the visitors' functions in turn.
 
     >>> crew = FairThreadPool(1, "counting")
     >>> crew.submit("ann", lambda: 1 + 1).result()
@@ -204,7 +204,7 @@ NICE = 10  # added niceness, as for trainings: on a contested core such work get
 
 
 class Scheduler(FairSemaphore):
-    """A semaphore of ``places`` for short work, with as many extra places for long work.
+    """A semaphore with ``places`` for short work, and as many extra places for long work.
 
     The duration of the work need not be known beforehand. Work that has taken ``short`` CPU seconds gets a lower
     priority, and its place goes to other work if an extra place is free. Only Linux has priorities for single

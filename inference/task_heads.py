@@ -1,4 +1,4 @@
-"""The heads that a request may need: names, error messages, and the kinds of models with them.
+"""The task heads that a request may need: names, error messages, and the kinds of models that have them.
 
 ``inference/load/loading.py`` maps heads to classes and checks a checkpoint for their weights.
 """

@@ -1,4 +1,4 @@
-"""Checks on the parts of a model: sizes, parameters, their share that is fine-tuned, and a data set's labels."""
+"""Checks on the parts of a model: sizes, parameters, trainable shares, and labels of data sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encod
 
 
 def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Return a size of the model; ``of`` is "layers", "heads", "width", "vocabulary", or "millions" of weights.
+    """Return a size of the model: its "layers", "heads", "width", "vocabulary", or "millions" of parameters.
 
     Layers and heads are those of the input's ``part``, or else of the first stack.
     """
@@ -43,7 +43,7 @@ def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Return a size of BERT-base: its layers, its heads in a layer, or its width."""
+    """Return a size of BERT-base; ``of`` is "layers", "heads" (per layer) or "width"."""
     base = bert_base()
     sizes = {"layers": base.layers, "heads": base.heads, "width": base.width}
     return CheckedAnswer(
@@ -58,7 +58,7 @@ def bert_base_size(_asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
-    """Compute the share of a kind of part among all weights in percent; ``of`` is a key of PARTS."""
+    """Compute the share of a kind of parameters (a key of PARTS) among all parameters, in percent."""
     if of not in PARTS:
         raise Unanswerable(
             gettext_lazy("There is no kind of part “{of}”; there are {known}.", of=of, known=_names(PARTS))
@@ -79,7 +79,7 @@ def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def numpy_stages(asked: CheckContext) -> CheckedAnswer:
-    """Count the stages of a pass that NumPy recomputes from ids and weights."""
+    """Count the stages of a forward pass that NumPy recomputes from token ids and weights."""
     one, trace = asked.reading, asked.trace()
     written = () if trace.target is None else trace.target.ids
     passed = asked.models.inspect(
@@ -97,7 +97,7 @@ def numpy_stages(asked: CheckContext) -> CheckedAnswer:
 
 
 def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
-    """Count the parameters of a new classification head for the classes of a bundled data set."""
+    """Count the parameters that a new classification head has for the classes of a bundled data set."""
     classes, build = len(_load(data).labels), _build(asked)
     new = classes * (build.width + 1)
     return CheckedAnswer(
@@ -116,7 +116,10 @@ def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
 
 
 def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
-    """Compute the share of weights that train if the embeddings and ``frozen`` layers are frozen, in percent."""
+    """Compute the share of trainable parameters in percent, if the lowest layers are frozen.
+
+    The embeddings and the lowest ``frozen`` layers are frozen.
+    """
     build = _build(asked)
     layers = build.stacks[0].layers
     if not 0 <= frozen <= layers:
@@ -139,9 +142,9 @@ def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
 
 
 def commonest_label(_asked: CheckContext, *, data: str) -> CheckedAnswer:
-    """Compute the accuracy of always predicting the commonest label of a bundled data set's test rows, in percent.
+    """Compute the accuracy of always predicting the most frequent label of a data set, in percent.
 
-    In a set of tagged words, the words are counted.
+    The labels are those of a bundled data set's test rows; in a set of tagged words, the words are counted.
     """
     loaded = _load(data)
     counts = Counter(

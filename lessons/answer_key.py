@@ -1,4 +1,4 @@
-"""Correct answers of questions, computed from the model or by arithmetic."""
+"""Correct answers to the questions of a lesson, computed from the model or by arithmetic."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ READING = ("model", "text", "pair", "target", "part", "words", "special")
 
 
 class Unanswerable(ValueError):
-    """Raised if a check has no answer on this text; the message gives the reason."""
+    """Raised if a check has no answer for this text or model; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class CheckInput:
-    """Input of a check: model, text and the view options that affect numbers."""
+    """The input of a check: the model, its texts, and the view options that affect its numbers."""
 
     model: str
     text: str
@@ -37,7 +37,10 @@ class CheckInput:
 
 @dataclass(frozen=True)
 class CheckedAnswer:
-    """A correct answer, with an explanation that contains the numbers behind it."""
+    """The correct answer to a question, with an explanation that contains the numbers behind it.
+
+    ``others`` are accepted too, and a number may deviate by ``tolerance``.
+    """
 
     answer: Answer
     said: LazyMessage
@@ -45,7 +48,7 @@ class CheckedAnswer:
     tolerance: float = 0.005  # tolerance of a numeric answer
 
     def accepts(self, given: Answer) -> bool:
-        """Return True if an answer is correct; case and surrounding spaces of words are ignored.
+        """Return True if a given answer is correct; case and surrounding spaces of words are ignored.
 
         >>> (
         ...     CheckedAnswer("Paris", gettext_lazy("")).accepts(" paris"),
@@ -64,18 +67,18 @@ def _normalize_answer(answer: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class CheckContext:
-    """The models, and the input of a check."""
+    """The backend of models, and the input on which a check is computed."""
 
     models: Backend
     reading: CheckInput
 
     def reads(self, given: dict[str, Any]) -> CheckContext:
-        """Return a copy with the input fields in ``given`` replaced, such as the text or the model."""
+        """Return a copy of this context in which ``given`` replaces fields of the input, such as the text."""
         changes = {name: given[name] for name in READING if name in given}
         return replace(self, reading=replace(self.reading, **changes)) if changes else self
 
     def trace(self) -> Trace:
-        """Compute the trace of the input."""
+        """Compute the trace of the input's text."""
         one = self.reading
         return self.models.trace(
             TraceRequest(
@@ -89,7 +92,7 @@ class CheckContext:
         )
 
     def view(self) -> View:
-        """Return the view of the trace; raise Unanswerable if the model lacks the part."""
+        """Return the view of the trace with the input's view options; raise Unanswerable if it lacks the part."""
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
@@ -99,7 +102,7 @@ class CheckContext:
 
 
 def place(cells: tuple[DisplayToken, ...], word: str) -> int:
-    """Return the index of a word, ignoring case; "bank#2" is the second occurrence of "bank".
+    """Return the index of a word's cell, ignoring case; "bank#2" is the second occurrence of "bank".
 
     Raise Unanswerable if the word is missing.
 
@@ -116,7 +119,7 @@ def place(cells: tuple[DisplayToken, ...], word: str) -> int:
 
 
 def check_head(view: View, layer: int, head: int) -> None:
-    """Raise Unanswerable if the model does not have the head."""
+    """Raise Unanswerable if the view has no such layer or head."""
     if not (0 <= layer < view.layers and 0 <= head < view.heads):
         raise Unanswerable(
             gettext_lazy(
@@ -142,7 +145,7 @@ def dot(_asked: CheckContext, *, a: tuple[float, ...], b: tuple[float, ...]) -> 
 
 
 def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> CheckedAnswer:
-    """Compute the softmax of the score at index ``at``, from 0."""
+    """Compute the softmax of ``scores`` and return the weight at index ``at``, counted from 0."""
     if not 0 <= at < len(scores):
         raise Unanswerable(gettext_lazy("There is no score number {at} among {many}.", at=at, many=len(scores)))
     powers = [exp(score - max(scores)) for score in scores]
@@ -160,7 +163,7 @@ def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> Chec
 
 
 def mix(_asked: CheckContext, *, weights: tuple[float, ...], values: tuple[float, ...]) -> CheckedAnswer:
-    """Compute the weighted sum of values.
+    """Compute the sum of ``values`` weighted by ``weights``.
 
     >>> mix(None, weights=(0.5, 0.5), values=(2, 4)).answer
     3.0

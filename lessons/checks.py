@@ -1,6 +1,7 @@
 """Checks on attention maps, and the registry of all checks that a lesson file may name.
 
-A new check is a function with an entry here; docs/LESSONS.md lists all checks.
+A check is a function that computes the correct answer to a question. A new check is a function with an entry here;
+docs/LESSONS.md lists all checks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from lessons.schema import CheckCall
 
 
 def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the weight from ``word`` to ``to`` in a head."""
+    """Compute the attention weight from ``word`` to ``to`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     found = float(view.weights(layer, head)[place(view.queries, word), place(view.keys, to)])
@@ -42,7 +43,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the mean weight from the other words of the text to ``to`` in a head."""
+    """Compute the mean weight that the words of the text other than ``word`` give ``to`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -113,7 +114,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
 
 
 def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> CheckedAnswer:
-    """Find the head with the largest mean weight at an offset, such as -1 for the previous token.
+    """Find the head that gives the largest mean weight to a fixed offset, such as -1, the previous token.
 
     The mean is over the words of the text that have another word at that offset. Raise Unanswerable if there are none.
     """
@@ -147,7 +148,7 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
 
 
 def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
-    """Find the cell with the largest weight from ``word`` in a head.
+    """Find the cell to which ``word`` gives the largest weight in a head.
 
     Special tokens are left out unless ``special``.
     """
@@ -221,7 +222,7 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
 ) -> CheckedAnswer:
     """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``.
 
-    Each preference must exceed ``by``.
+    Each difference of the two weights must exceed ``by``.
     """
     here, there = asked.view(), asked.reads({"text": other}).view()
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
@@ -252,7 +253,7 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
 
 
 def _prefers(view: View, word: str, to: str, over: str, by: float = 0.0) -> BoolArray:
-    """Return the heads that give ``to`` more weight than ``over`` by more than ``by``, (layer, head)."""
+    """Return the heads that give ``to`` more weight than ``over`` by more than ``by``, shape (layer, head)."""
     rows = view.rows(place(view.queries, word))
     more: BoolArray = rows[..., place(view.keys, to)] - rows[..., place(view.keys, over)] > by
     return more
@@ -293,14 +294,17 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Check:
-    """A check: its function, and the kind of question that it answers."""
+    """A check as lesson files name it: its function, and the kind of question that it answers."""
 
     function: Callable[..., CheckedAnswer]
     kind: str
 
     @cached_property
     def needs(self) -> Mapping[str, inspect.Parameter]:
-        """Return the parameters that a lesson gives to this check: the function's keyword-only parameters by name."""
+        """Return the parameters that a lesson must or may give to this check, by name.
+
+        They are the keyword-only parameters of the function.
+        """
         return {
             name: one
             for name, one in inspect.signature(self.function).parameters.items()
@@ -356,14 +360,14 @@ CHECKS: dict[str, Check] = {
 
 
 def truth(call: CheckCall, asked: CheckContext) -> CheckedAnswer:
-    """Compute the correct answer; raise Unanswerable, or the backend's Refusal."""
+    """Compute the correct answer by a check; raise Unanswerable, or a UserError of the backend."""
     given = dict(call.given)
     told = {name: value for name, value in given.items() if name in CHECKS[call.check].needs}
     return CHECKS[call.check].function(asked.reads({n: v for n, v in given.items() if n not in told}), **told)
 
 
 def fits(value: Any, parameter: inspect.Parameter) -> bool:
-    """Return True if a value from a file has the type of the parameter.
+    """Return True if a value from a lesson file has the type of a check's parameter.
 
     >>> fits(3, CHECKS["weight"].needs["layer"]), fits("3", CHECKS["weight"].needs["layer"])
     (True, False)
@@ -375,7 +379,7 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 
 
 def reads(name: str, value: Any) -> bool:
-    """Return True if the argument overrides an input field of the check, such as the text."""
+    """Return True if an argument of a check replaces a field of its input, such as the text."""
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 
 

@@ -1,4 +1,4 @@
-"""Built-in lessons and the tour, cached, and lesson files compressed into addresses with a size limit."""
+"""The built-in lessons and the tour, and lesson files that are compressed into an address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOUR = "tour"
 
 @cache
 def come_along() -> dict[str, Lesson]:
-    """Load the built-in lessons by name, in teaching order."""
+    """Load the built-in lessons by name, in teaching order; the result is cached."""
     return {name: lesson_of(source(name)) for name in ORDER}
 
 
@@ -39,7 +39,7 @@ LONGEST = 20_000  # maximum length of the parameter in a URL, in characters
 
 
 def pack_lesson(text: str) -> str | None:
-    """Compress a lesson file for a URL, or return None if it is too long.
+    """Compress a lesson file into text for a URL, or return None if it is too long.
 
     >>> unpack_lesson(pack_lesson("title = 'x'"))
     "title = 'x'"

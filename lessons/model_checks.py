@@ -1,4 +1,4 @@
-"""Checks on model outputs: tokens, word order, masked words and translation."""
+"""Checks on the outputs of a model: tokens, positions, masked words and translation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_
 
 
 def tokens(asked: CheckContext) -> CheckedAnswer:
-    """Count the tokens that the model reads, including special tokens."""
+    """Count the tokens of the input, special tokens included."""
     many = len(asked.trace().source)
     return CheckedAnswer(
         float(many), ngettext_lazy("The model reads {n} token.", "The model reads {n} tokens.", many, n=many), (), 0
@@ -44,9 +44,9 @@ def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
-    """Compute the largest change of any map when two words swap, after the maps are permuted back.
+    """Compute how much the swap of two words changes any attention map, apart from the swap itself.
 
-    ``positions`` selects the model with its positional encodings or without them.
+    The maps are permuted back before the comparison. With ``positions`` False, the model has no positional encodings.
     """
     row = asked.trace().source
     try:
@@ -74,7 +74,7 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
 
 
 def positions_are(asked: CheckContext) -> CheckedAnswer:
-    """Return the kind of position vectors: "learned", "formula", or "none" if the model adds none."""
+    """Return the kind of the model's position vectors: "learned", "formula", or "none"."""
     tables = _positions(asked).tables
     if not tables:
         return CheckedAnswer("none", gettext_lazy("The model adds no vectors of positions."))
@@ -96,7 +96,7 @@ def positions_are(asked: CheckContext) -> CheckedAnswer:
 
 
 def positions(asked: CheckContext) -> CheckedAnswer:
-    """Count the positions for which the model has a vector."""
+    """Count the positions for which the model has a position vector."""
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
@@ -105,7 +105,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
 
 
 def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
-    """Find the likeliest token for the first mask; the ``within`` likeliest tokens are correct."""
+    """Find the most probable token for the first mask; the ``within`` most probable are correct too."""
     first, *others = _fill_blanks(asked).blanks[0].guesses[: max(1, within)]
     return CheckedAnswer(
         first.piece,
@@ -115,7 +115,7 @@ def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
 
 
 def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the rank of a single-token word for the first mask, from 1."""
+    """Compute the rank, from 1, of a single-token word among the predictions for the first mask."""
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         float(rank),
@@ -135,7 +135,7 @@ def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
-    """Find the likelier of two single-token words for the first mask; the answer is that word."""
+    """Find which of two single-token words is more probable for the first mask."""
     (rank, one), (other_rank, other) = _fit(asked, word), _fit(asked, over)
     return CheckedAnswer(
         word if rank < other_rank else over,
@@ -146,10 +146,10 @@ def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
 
 
 def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> CheckedAnswer:
-    """Find the source word with the largest weight from a target word in cross-attention.
+    """Find the source word with the largest cross-attention weight from a target word.
 
-    The row is that of the step that generates the word; ``head`` -1 averages all heads of the layer. The answer is the
-    source word's index in the view.
+    The weights are those of the step that generates the target word; ``head`` -1 averages all heads of the layer. The
+    answer is the source word's index in the view.
     """
     weights, found = cross_attention(asked, layer, head)
     row = weights[place(found.target, word)]
@@ -166,9 +166,9 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
 
 
 def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -1) -> CheckedAnswer:
-    """Compute the cross-attention weight from the step that generates a target word to a source word.
+    """Compute the cross-attention weight from a target word to a source word.
 
-    ``head`` -1 averages all heads of the layer.
+    The weight is that of the step that generates the target word; ``head`` -1 averages all heads of the layer.
     """
     weights, found = cross_attention(asked, layer, head)
     given = float(weights[place(found.target, word), place(found.source, to)])
@@ -180,9 +180,10 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
 
 
 def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatArray, Alignment]:
-    """Return cross-attention (target, source) of a head, and its alignment; ``head`` -1 averages a layer.
+    """Return a head's cross-attention, shape (target, source), and the alignment that it defines.
 
-    Each row is that of the step that generates the target word. Raise Unanswerable without cross-attention.
+    Each row is that of the step that generates the target word. ``head`` -1 averages the heads of the layer. Raise
+    Unanswerable without cross-attention.
     """
     trace, one = asked.trace(), asked.reading
     if "cross" in trace.parts:
@@ -196,7 +197,7 @@ def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatAr
 
 
 def translation(asked: CheckContext) -> CheckedAnswer:
-    """Return the translation by the model, or the given target text."""
+    """Return the model's translation of the text, or the input's target text if it has one."""
     written = asked.trace().target_text or ""
     return CheckedAnswer(written, gettext_lazy("It writes “{text}”.", text=written))
 

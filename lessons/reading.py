@@ -1,4 +1,4 @@
-"""Parsing of lesson files, with the line of every error."""
+"""A parser of lesson files (TOML) that reports the line of every error."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ QUOTES = re.compile(r'\\.|"""|\'\'\'')
 
 
 def lines(text: str) -> dict[Path, int]:
-    """Return the line, from 1, of every table and of every key at the beginning of a line.
+    """Return the line number, from 1, of each table and of each key of a TOML text, by its path.
 
-    Tables of an array are numbered from 0.
+    Only keys at the beginning of a line are found. Tables of an array are numbered from 0.
 
     >>> lines('a = 1\\n[[step]]\\ntitle.en = "x"\\n[[step]]\\n')
     {('a',): 1, ('step', 0): 2, ('step', 0, 'title', 'en'): 3, ('step', 1): 4}
@@ -55,7 +55,7 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(path: Path, found: dict[Path, int]) -> int:
-    """Return the line of a path, or of its first child with a line, or of the nearest parent, or else 1.
+    """Return the line number of a path, else of its first child, else of its nearest parent, else 1.
 
     >>> line_of(("step", 0, "title"), {("step", 0): 2, ("step", 0, "title", "en"): 3})
     3
@@ -99,7 +99,7 @@ MOST_WORDS = 8  # limit on highlighted words
 
 
 class TomlTable:
-    """A table with its path in the file; methods collect errors in ``faults`` instead of raising."""
+    """A table of a lesson file; its methods collect errors in ``faults`` instead of raising."""
 
     def __init__(self, values: dict[str, Any], path: Path, faults: list[tuple[Path, LazyMessage]]) -> None:
         self.values, self.path, self.faults = values, path, faults
@@ -113,12 +113,12 @@ class TomlTable:
         return list(self.values)
 
     def take(self, name: str) -> Any:
-        """Return the value of a key, or None, and mark the key as read."""
+        """Return the value of a key, or None if it is missing, and mark the key as read."""
         self.seen.add(name)
         return self.values.get(name)
 
     def fault(self, name: str, reason: LazyMessage) -> None:
-        """Record an error at a key."""
+        """Record an error at the key ``name``."""
         self.faults.append(((*self.path, name), reason))
 
     def skip(self) -> None:
@@ -126,13 +126,13 @@ class TomlTable:
         self.seen.update(self.values)
 
     def done(self) -> None:
-        """Record an error for every key that was not read, most often a misspelt name."""
+        """Record an error for every key that was never read, most often a misspelt name."""
         for name in self.values:
             if name not in self.seen:
                 self.fault(name, gettext_lazy("“{name}” is not known here.", name=name[:40]))
 
     def text(self, name: str, most: int) -> str:
-        """Return a required, non-empty string."""
+        """Return the required, non-empty string of a key, of at most ``most`` characters."""
         value = self.take(name)
         if not isinstance(value, str) or not value.strip():
             self.fault(name, gettext_lazy("“{name}” has to be a text, and not an empty one.", name=name))
@@ -140,7 +140,7 @@ class TomlTable:
         return self._short(name, value, most)
 
     def localized_text(self, name: str, most: int, *, needed: bool = True) -> LocalizedText:
-        """Return a text in a single language or in several: title = "…", or title.en = "…"."""
+        """Return a text in a single language (title = "…") or in several (title.en = "…")."""
         value = self.take(name)
         if value is None and not needed:
             return LocalizedText()
@@ -157,7 +157,7 @@ class TomlTable:
         return tuple(self._localized_text(name, one, most) for one in value)
 
     def choices(self, name: str, count: int, most: int) -> tuple[tuple[str, LocalizedText], ...]:
-        """Return localised texts by key, in the order of the file."""
+        """Return the localised texts of a table by key, in the order of the file."""
         value = self.take(name)
         if value is None:
             return ()
@@ -180,7 +180,7 @@ class TomlTable:
         return tuple(value)
 
     def whole(self, name: str, least: int, most: int) -> int:
-        """Return a required integer from ``least`` to ``most``."""
+        """Return the required integer of a key, which must be from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not int or not least <= value <= most:
             self.fault(
@@ -253,7 +253,7 @@ PAGE = re.compile(r"[a-z_]{1,40}")
 
 @dataclass(frozen=True)
 class Fault:
-    """An error on a line, counted from 1."""
+    """An error in a lesson file, on a line counted from 1."""
 
     line: int
     reason: LazyMessage
@@ -268,7 +268,7 @@ class Unreadable(ValueError):
 
 
 def lesson_of(text: str) -> Lesson:
-    """Load a lesson from the text of a file; raise Unreadable if it is invalid."""
+    """Parse a lesson file; raise Unreadable if it is invalid."""
     faults: list[tuple[Path, LazyMessage]] = []
     found = _lesson(TomlTable(_parse_toml(text), (), faults))
     if faults:

@@ -1,4 +1,4 @@
-"""Immutable data classes of a lesson, which lessons/reading.py builds from a file.
+"""Data classes of a lesson, immutable; lessons/reading.py builds them from a file.
 
 docs/LESSONS.md documents the format for teachers.
 """
@@ -16,12 +16,12 @@ Answer = str | float | int | tuple[int, int]  # key of a choice or a word; numbe
 
 @dataclass(frozen=True)
 class LocalizedText:
-    """A text in the languages of its author; a text without a language has the code ""."""
+    """A text in the languages that its author gives; a text without a language has the code ""."""
 
     by: tuple[tuple[str, str], ...] = ()
 
     def in_language(self, language: str) -> str:
-        """Return the text in a language, else without a language, else in English, else in the first language.
+        """Return the text in ``language``, else without a language, else in English, else in any language.
 
         >>> both = LocalizedText((("en", "a head"), ("zh", "一个头")))
         >>> both.in_language("zh"), LocalizedText((("zh", "一个头"),)).in_language("en")
@@ -39,7 +39,7 @@ class LocalizedText:
 
 @dataclass(frozen=True)
 class CheckCall:
-    """The name of a check and its arguments (lessons/checks.py)."""
+    """A call of a check in a lesson file: the check's name and its arguments (lessons/checks.py)."""
 
     check: str
     given: tuple[tuple[str, Any], ...] = ()
@@ -47,7 +47,7 @@ class CheckCall:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the lesson about a model: a check and its expected value."""
+    """A statement of a lesson about a model, verified by a check that must give ``value``."""
 
     call: CheckCall
     value: Answer
@@ -56,9 +56,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class LessonView:
-    """A view of the app as page and query, with words to highlight.
+    """A view of the app that a step opens: the page, the query, and words to highlight.
 
-    With ``yours``, readers may replace the text of the link by their own. ``also`` are other views, as links below.
+    With ``yours``, readers may use their own text instead. ``also`` are further views, offered as links.
     """
 
     page: str
@@ -70,7 +70,7 @@ class LessonView:
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """A question, with its answer from ``check`` or else from ``right``.
+    """A question of a lesson, whose answer is computed by ``check`` or given as ``right``.
 
     With neither, any answer is accepted.
     """
@@ -89,7 +89,7 @@ class LessonQuestion:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A screen of a lesson."""
+    """A step of a lesson, shown as a screen: a text with an optional view and question."""
 
     title: LocalizedText
     text: LocalizedText
@@ -100,7 +100,7 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class PlanPart:
-    """A line of the teacher's plan."""
+    """A line of the teacher's plan: what to do for how many minutes."""
 
     minutes: int
     what: LocalizedText
@@ -108,7 +108,7 @@ class PlanPart:
 
 @dataclass(frozen=True)
 class Teacher:
-    """Notes for teachers."""
+    """Notes for the teacher of a lesson: aims, plan and common mistakes."""
 
     aims: LocalizedText
     plan: tuple[PlanPart, ...]
@@ -117,7 +117,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A complete lesson."""
+    """A complete lesson: its title and description, its steps, and notes for the teacher."""
 
     title: LocalizedText
     minutes: int
@@ -129,7 +129,7 @@ class Lesson:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the title.
+        """Return the languages in which the lesson is available, those of its title.
 
         >>> Lesson(LocalizedText((("en", "A"), ("zh", "B"))), 5, LocalizedText(), LocalizedText(), ()).languages
         ('en', 'zh')

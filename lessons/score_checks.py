@@ -19,9 +19,9 @@ STEEP = 0.9  # a row is called steep if its largest weight exceeds this value
 
 
 def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the rank of ``to`` among the tokens that ``word`` attends to in a head, from 1.
+    """Compute the rank, from 1, of ``to`` among the tokens that ``word`` attends to in a head.
 
-    A softmax keeps the order of its scores, so this is also the rank of the key of ``to`` for the query of ``word``.
+    A softmax keeps the order of its scores, so this is also the rank of the score.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -45,7 +45,10 @@ def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: st
 
 
 def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
-    """Compute the mean entropy of all rows of all heads in bits; without ``scaled``, scores are not divided by √d_k."""
+    """Compute the mean attention entropy over all heads and queries in bits, with or without 1/√d_k.
+
+    Without ``scaled``, scores are not divided by √d_k.
+    """
     records = [record for record in asked.trace().records() if isinstance(record, Record)]
     if not records:
         raise Unanswerable(gettext_lazy("This model reports maps only, without queries and keys."))
@@ -67,7 +70,7 @@ def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
 
 
 def share_to_later(asked: CheckContext) -> CheckedAnswer:
-    """Compute the mean share of attention to later tokens, over all heads and rows, in percent."""
+    """Compute the mean share of attention that goes to later tokens, over all heads and queries, in percent."""
     view = asked.view()
     maps = np.array(
         [np.triu(view.weights(layer, head), 1) for layer in range(view.layers) for head in range(view.heads)]
@@ -98,7 +101,7 @@ def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> Che
 
 
 def toy_word(_asked: CheckContext, *, example: str, word: str, layer: bool = True) -> CheckedAnswer:
-    """Find the likeliest next word after ``word`` in an example of the page Toy example.
+    """Find the most probable next word after ``word`` in an example of the page Toy example.
 
     Without ``layer``, residual connections, norms and the feed-forward part are left out.
     """

@@ -26,7 +26,7 @@ MOST_HIDDEN = 20  # most masked tokens of a pair; MaskedWords accepts no more
 
 
 def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
-    """Compute the mean loss of BERT's masked-word task on a sample of tokens."""
+    """Compute the mean loss of masked-word prediction on randomly chosen tokens of the text."""
     found = _corrupt(asked, seed)
     losses = [one.loss for one in found.chosen]
     hidden, replaced, kept = (sum(one.how == how for one in found.chosen) for how in (HIDDEN, REPLACED, KEPT))
@@ -51,7 +51,7 @@ def masked_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 
 
 def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
-    """Compute the probability that the second text follows the first, in percent; ``swapped`` exchanges the two."""
+    """Compute the probability that the second text follows the first, in percent; ``swapped`` swaps them."""
     one = asked.reading
     first, second = (one.pair, one.text) if swapped else (one.text, one.pair)
     chance = _pair_chance(asked, first, second)
@@ -63,7 +63,7 @@ def pair_chance(asked: CheckContext, *, swapped: bool = False) -> CheckedAnswer:
 
 
 def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
-    """Compute the sum of BERT's two pre-training losses on a pair, with a sample of tokens masked."""
+    """Compute the sum of BERT's two pre-training losses (masked words and next sentence) on a text pair."""
     one, sample = asked.reading, _corrupt(asked, seed)
     places = [(sample.row.segments[each.position], sample.row.spans[each.position]) for each in sample.chosen]
     hidden: tuple[Place, ...] = tuple((segment, *span) for segment, span in places[:MOST_HIDDEN] if span is not None)
@@ -88,7 +88,10 @@ def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 
 
 def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
-    """Count the different probabilities that passes with ``share`` percent dropout give the best candidate."""
+    """Count how many different probabilities the best candidate gets in passes with dropout.
+
+    ``share`` is the dropout rate in percent.
+    """
     one = asked.reading
     found = asked.models.predict(Dropout(model=one.model, text=one.text, cut=one.cut, share=share))
     chances = found.probabilities
@@ -111,9 +114,9 @@ def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
 
 
 def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """Compute the probability of a token of the given translation in a single pass, in percent.
+    """Compute the probability of a token of the given translation with teacher forcing, in percent.
 
-    The explanation compares it with a step that reads only the tokens before it.
+    The explanation compares the single pass with a step that reads only the tokens before the word.
     """
     one, row = asked.reading, asked.trace().target
     pieces = () if row is None else row.pieces[1:]

@@ -1,4 +1,4 @@
-"""Scores of heads on annotations: `python -m probing score FILE --format conllu|gap|csv --model ID`."""
+"""The command `python -m probing score FILE --format conllu|gap|csv --model ID`: scores of heads on annotations."""
 
 from __future__ import annotations
 

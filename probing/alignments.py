@@ -243,14 +243,14 @@ class AlignmentRun:
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def chunks(self) -> list[list[tuple[int, HandAligned]]]:
-        """Return the pairs with their indices, in chunks of ``CHUNK``."""
+        """Return the sentence pairs with their indices, in lists of ``CHUNK``."""
         pairs = list(enumerate(self.alignments.pairs))
         return [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
 
 
 @dataclass(frozen=True, eq=False)
 class BestHead:
-    """The best head on one half of the sentences, evaluated on the other half; shares are in percent."""
+    """The best head on one half of the sentences, with its scores on the other half; shares are in percent."""
 
     layer: int
     head: int
@@ -274,11 +274,11 @@ class BestHead:
 
 @dataclass(frozen=True, eq=False)
 class AlignmentState:
-    """The progress and counts of a run.
+    """The progress of a run, and the counts of correct links so far.
 
-    ``heads`` maps each half to counts of shape (reading, layer, head); ``diagonal`` and ``chance`` map it to the
-    counts of a single baseline. ``gains`` maps it to an array per sentence pair: the words that a head finds minus
-    the words that the diagonal finds, shape (reading, layer, head).
+    ``heads`` maps each half to counts of shape (convention, layer, head); ``diagonal`` and ``chance`` map it to the
+    counts of a single baseline. ``gains`` maps it to an array per sentence pair: the words that a head finds minus the
+    words that the diagonal finds, shape (convention, layer, head).
     """
 
     done: int = 0  # finished chunks
@@ -291,11 +291,11 @@ class AlignmentState:
     gains: Mapping[int, tuple[Numbers, ...]] = field(default_factory=dict)
 
     def all(self) -> AlignmentCounts:
-        """Return the counts of every head over all sentences, shape (reading, layer, head)."""
+        """Return the counts of every head over all sentences, shape (convention, layer, head)."""
         return total(list(self.heads.values()))
 
     def best(self, read_at: CrossRowConvention) -> BestHead | None:
-        """Return the best head of a row convention; None as long as one of the halves is empty."""
+        """Return the best head if rows are read by ``read_at``; None as long as one of the halves is empty."""
         if len(self.heads) < HALVES:
             return None
         at = READINGS.index(read_at)
@@ -321,7 +321,10 @@ class AlignmentState:
 
 
 def advance(backend: TraceSource, run: AlignmentRun, state: AlignmentState) -> AlignmentState:
-    """Return the state after the next chunk; raise the backend's UserError unless a text can be skipped."""
+    """Score the next chunk of sentence pairs and return the new state.
+
+    Sentence pairs that the model cannot read are skipped; raise any other UserError of the backend.
+    """
     chunk = run.chunks()[state.done]
     read, reason = _traces(backend, run, chunk)
     heads, diagonal, chance = dict(state.heads), dict(state.diagonal), dict(state.chance)

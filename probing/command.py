@@ -1,4 +1,4 @@
-"""The ``score`` command: annotated files in, rows of scores out, with progress and resumable states."""
+"""The ``score`` command: it reads annotated files, prints progress, writes scores, and can be resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAUSE = 20.0  # seconds between two saves of the state
 
 
 def run(asked: argparse.Namespace) -> str:
-    """Score the requested files, write the output files and return the printed summary; raise UserError."""
+    """Score the requested files, write the output files and return the printed summary; may raise UserError."""
     outputs = [file for file in (asked.json, asked.csv, asked.control) if file is not None]
     for file in outputs:
         _refuse_unwritable(file)
@@ -66,7 +66,7 @@ def _refuse_unwritable(file: Path) -> None:
 
 
 def open_backend(model: str) -> tuple[LocalBackend, str]:
-    """Return a backend and the model's name in it; a model that is a folder becomes readable to it."""
+    """Return a backend and the name by which it opens ``model``, a model's name or any folder."""
     settings = Settings.from_env()
     if sources.is_path(model):
         folder = Path(os.path.abspath(Path(model).expanduser()))

@@ -1,4 +1,4 @@
-"""Annotated corpora, and the parsers of the table format and of GAP."""
+"""Annotated corpora, and parsers of two formats: tables with named columns, and GAP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNCOUNTED = frozenset({"punct", "root"})
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedCorpus:
-    """Annotated texts to score heads on.
+    """Annotated texts, on which heads are scored.
 
     ``directions`` names the query and the key of a link in each direction, in the order of attention.annotations.
     """

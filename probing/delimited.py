@@ -57,9 +57,9 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
 
 
 def fit_row(fields: list[str], line: int, wanted: int, first: int) -> list[str]:
-    """Return the ``wanted`` fields of a row without the empty fields after them, which spreadsheets write.
+    """Return a row with ``wanted`` fields: without the empty fields at its end, which spreadsheets write.
 
-    Raise UserError if the row has fewer fields or more texts than line ``first``.
+    ``first`` is the line of the header. Raise UserError if the row has fewer fields or further texts.
 
     >>> fit_row(["a", "b", "", " "], 2, 2, 1)
     ['a', 'b']
@@ -152,7 +152,7 @@ def tab_rows(text: str) -> Iterator[Record]:
 
 
 def quotes_header(text: str) -> bool:
-    """Return True if all tab-separated fields of the first row are quoted.
+    """Return True if all tab-separated fields of the first row are in quotation marks.
 
     >>> quotes_header('"text"\\t"label"\\n'), quotes_header('"Go"\\tyes\\n')
     (True, False)
@@ -219,7 +219,9 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the keys of the first JSON object as a header, then the values of each object, with lines.
+    """Yield JSON objects as rows of a table: first the keys of the first object, then all values.
+
+    Each row comes with its line number.
 
     >>> list(json_records(['{"text": "a", "label": 0}', '{"label": 1, "text": "b"}']))
     [(1, ['text', 'label']), (1, ['a', '0']), (2, ['b', '1'])]

@@ -1,9 +1,9 @@
-"""Files with the changes of attention heads by fine-tuning, written once and read in parts.
+"""Files with the divergence of each attention head from its state before fine-tuning.
 
 ``changes.json`` describes the comparison and is written last; ``bits.safetensors`` contains every sentence's
 divergences, ``maps.safetensors`` the attention maps of a few sentences, and ``film.safetensors`` the training
-snapshots. The twins are controls that were fine-tuned on shuffled labels. Earlier versions wrote NumPy archives
-(``.npz``), which are still read.
+snapshots. The twins are controls that were fine-tuned on shuffled labels (training/finetune/control.py). Earlier
+versions wrote NumPy archives (``.npz``), which are still read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ComparedSentence:
 
 @dataclass(frozen=True)
 class ChangeFacts:
-    """Metadata of a comparison."""
+    """The metadata of a comparison of a model before and after fine-tuning."""
 
     start: str  # name of the pretrained model
     kind: str  # "classify" or "tag"
@@ -59,7 +59,7 @@ class ChangeFacts:
 
 @dataclass(frozen=True, eq=False)
 class RecordedSnapshots:
-    """The training snapshots, one per evaluation."""
+    """The snapshots of a training, one per evaluation: steps, divergences of heads in bits, and maps."""
 
     steps: tuple[int, ...]
     bits: Mapping[str, FloatArray]  # by ROWS, (frame, layer, head): mean over the recorded sentences
@@ -126,7 +126,8 @@ def facts(folder: Path) -> ChangeFacts:
 def bits(folder: Path, who: str, rows: str) -> FloatArray:
     """Load the divergence of every head from its pretrained state, in bits, shape (sentence, layer, head).
 
-    It is NaN if a sentence has no such rows.
+    ``who`` is the fine-tuned model or a control, and ``rows`` selects the rows that are averaged. The value is NaN if
+    a sentence has no such rows.
     """
     return load_arrays(folder / BITS)[f"{who}_{rows}"]
 
@@ -146,18 +147,21 @@ def film(folder: Path) -> RecordedSnapshots | None:
 
 
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
-    """Load the divergences of each model in ``WHO``, for the sentences that have such rows."""
+    """Load the divergences of the model and of its controls, for the sentences that have such rows.
+
+    The keys are those of ``WHO``.
+    """
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))
     return {who: array[kept] for who, array in found.items()}
 
 
 def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
-    """Compare the divergences of the task with those of a twin as the control, for each head.
+    """Test for each head if fine-tuning changed it more than training on shuffled labels did.
 
-    ``task`` and ``twin`` have shape (sentence, layer, head); heads are numbered layer by layer. The values of a
-    sentence form a pair, and a paired sign-flip test, corrected for all heads, compares the task with the twin
-    (probing/text_pairs.py). The result generalises to other sentences, not to other training runs.
+    ``task`` and ``twin`` are the divergences of both models, (sentence, layer, head); heads are numbered layer by
+    layer. The values of a sentence form a pair, and a paired sign-flip test, corrected for all heads, compares the
+    task with the twin (probing/text_pairs.py). The result generalises to other sentences, not to other training runs.
 
     >>> found = compare_drift(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
@@ -169,20 +173,23 @@ def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
 
 
 def lead_threshold(twins: Sequence[FloatArray]) -> float:
-    """Return the lead over two twins that a head reaches by chance in a share ``LEVEL`` of training runs.
+    """Return the lead over two twins that any head reaches by chance in a share ``LEVEL`` of training runs.
 
-    The twins have shape (layer, head), in bits; the lead and the threshold are Jensen–Shannon distances, the
-    square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506). All heads of a run may drift
-    further together, so two twins give a single difference, and a third run is compared with their largest
-    difference in any head. The ratio of two normal variables has a Cauchy distribution, of which a share ``LEVEL``
-    lies beyond ``AHEAD``. The threshold holds for all heads jointly; `bench/simulations.py` simulates such runs.
+    A lead is how much further a head drifts in the fine-tuned model than in its controls. The twins have shape (layer,
+    head), in bits; the lead and the threshold are Jensen–Shannon distances, the square roots of divergences, which are
+    a metric (doi:10.1109/TIT.2003.813506). All heads of a run may drift further together, so two twins give a single
+    difference, and a third run is compared with their largest difference in any head. The ratio of two normal
+    variables has a Cauchy distribution, of which a share ``LEVEL`` lies beyond ``AHEAD``. The threshold holds for all
+    heads jointly; `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())
 
 
 def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
-    """Return the task's lead over the mean of its twins in Jensen–Shannon distance, shape (layer, head).
+    """Return how much further each head drifts in the model than in its controls, on average, shape (layer, head).
+
+    The value is a difference of Jensen–Shannon distances.
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(lead_threshold(twins) / AHEAD, 2), mean_lead(np.full((1, 4), 0.25), twins).round(2).tolist()
@@ -210,7 +217,7 @@ def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
 
 
 def load_arrays(file: Path) -> Mapping[str, FloatArray]:
-    """Load the arrays of a file, or of the file that an earlier version wrote in its place."""
+    """Load the arrays of a file; an archive (.npz) of an earlier version in its place is read too."""
     if file.is_file():
         return decode(file.read_bytes())[1]
     with np.load(file.with_suffix(EARLIER)) as opened:

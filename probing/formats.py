@@ -1,7 +1,7 @@
-"""Loading of annotated sentences in any format, the format CoNLL-U, and the bundled sets.
+"""Loading of annotated sentences in any format, a parser of CoNLL-U, and the bundled sets.
 
-CoNLL-U (universaldependencies.org/format) states every word and its dependency head. Its words are joined by spaces, so
-that the model reads the annotated words (arXiv:1906.04341).
+CoNLL-U (universaldependencies.org/format) states every word and its dependency head. Its words are joined by spaces,
+so that the model reads the annotated words (arXiv:1906.04341).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def parse_conllu(text: str) -> ParsedCorpus:
 
 
 def relation(label: str) -> str:
-    """Return a relation without its subtype, except the relations in ``KEPT``.
+    """Return a dependency relation without its subtype, unless it is in ``KEPT``.
 
     >>> relation("obl:tmod"), relation("nmod:poss")
     ('obl', 'nmod:poss')

@@ -1,7 +1,7 @@
-"""The head of a model that links pronouns best, with its score on sentences that did not choose it.
+"""The head that best links pronouns: chosen on one half of the sentences and scored on the other.
 
-The head is chosen on one half of the bundled sentences with a pronoun and two candidates, and scored on the other
-half. Results of the bundled models are stored with the app, so that a page shows them without a computation.
+The bundled sentences have a pronoun and two candidates. Results of the bundled models are stored with the app, so that
+a page shows them without a computation.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | No
 
 
 def store(found: Mapping[ModelId, PronounHeadScore], file: Path = STORED) -> None:
-    """Write the heads of some models, by the hash of the model's weights."""
+    """Write the pronoun heads of some models to a file, by the hash of the model's weights."""
     entries = {model.weights: {"model": model.name, **asdict(head)} for model, head in found.items()}
     file.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
 
 
 def stored_pronoun_head(model: ModelId, file: Path = STORED) -> PronounHeadScore | None:
-    """Return the stored head of a model with exactly these weights, or None.
+    """Return the stored pronoun head of a model with exactly these weights, or None.
 
     >>> stored_pronoun_head(ModelId("headlight-bert", None, "encoder", "BertModel", "other weights")) is None
     True

@@ -29,13 +29,16 @@ def requests(model: str, revision: str | None, kind: str) -> list[TraceRequest]:
 
 
 def measure_priors(backend: Backend, model: str, revision: str | None, kind: str) -> dict[str, PositionalPrior]:
-    """Measure the positional prior of every stack, by its name; raise UserError if the model cannot run."""
+    """Measure the positional prior of every stack of a model; raise UserError if the model cannot run.
+
+    The result maps the name of a stack to its prior.
+    """
     traces = backend.traces(requests(model, revision, kind))
     return {part: positional_prior(traces, part) for part in PARTS if part in traces[0].parts}
 
 
 def store(found: dict[str, dict[str, PositionalPrior]], file: Path = STORED) -> None:
-    """Write the priors of some models, by model and stack."""
+    """Write the positional priors of some models to a file, by model and stack."""
     arrays = {
         f"{model} {part}": of.means.astype("float16") for model, parts in found.items() for part, of in parts.items()
     }
@@ -44,7 +47,7 @@ def store(found: dict[str, dict[str, PositionalPrior]], file: Path = STORED) -> 
 
 @cache
 def stored_priors(file: Path = STORED) -> dict[str, dict[str, PositionalPrior]]:
-    """Load the stored priors, by model and stack; empty if the file is missing."""
+    """Load the stored positional priors, by model and stack; empty if the file is missing."""
     found: dict[str, dict[str, PositionalPrior]] = {}
     for name, means in decode(file.read_bytes())[1].items() if file.is_file() else ():
         model, part = name.rsplit(" ", 1)

@@ -1,4 +1,4 @@
-"""Scores as rows, link lists and head names, and a summary for the terminal."""
+"""Scores of heads as rows, lists of links, names of heads, and a summary for the terminal."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ class RelationRow:
 
     @property
     def more(self) -> bool:
-        """Return True if the head finds significantly more links than the rule."""
+        """Return True if the head finds significantly more links than the baseline rule."""
         return self.p <= LEVEL and self.accuracy > self.baseline
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more", compared with the rule."""
+        """Return "more", "less" or "not clearly more": how the head compares with the baseline rule."""
         return verdict(self.p, self.accuracy - self.baseline)
 
 
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
-    """Return a row for every relation and head; ``chooser`` selects directions and rule if it is given.
+    """Return the accuracy of every head on every relation, in its better direction.
 
-    The test is corrected for all heads and both directions of a relation, so the better direction may be reported.
+    ``chooser``, other counts, selects the directions and the baseline rule if it is given. The test is corrected for
+    all heads and both directions of a relation, so the better direction may be reported.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -61,7 +62,7 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """Return the rows of a relation that occurs in ``tally``."""
+    """Return the rows of a single relation that occurs in ``tally``; see ``rows``."""
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -74,12 +75,12 @@ def of_relation(
 def held_out_best(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> RelationRow | None:
-    """Return the best head on one part of the data, evaluated on another, its test uncorrected.
+    """Return the best head for a relation, chosen on one part of the data and evaluated on another.
 
-    The head is chosen on ``chooser`` and evaluated on the whole of ``tally``; without ``chooser``, it is chosen on
-    one half of ``tally`` and evaluated on the other. Return None if the relation does not occur in both parts.
-    Choosing and evaluating on the same links would make the best of many heads look skilled. For the correction,
-    see ``correct_together``.
+    The head is chosen on ``chooser`` and evaluated on the whole of ``tally``; without ``chooser``, it is chosen on one
+    half of ``tally`` and evaluated on the other. Return None if the relation does not occur in both parts. Choosing
+    and evaluating on the same links would make the best of many heads look skilled. The p-value is uncorrected; see
+    ``correct_together``.
     """
     basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
     counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
@@ -91,7 +92,7 @@ def held_out_best(
 
 
 def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
-    """Correct the p-values of rows that are reported together."""
+    """Correct the p-values of rows for multiple testing, if they are reported together."""
     corrected = holm(np.array([row.p for row in found], np.float64))
     return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
 
@@ -99,9 +100,9 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the row of the head at ``place``; the rule is chosen on ``basis``.
+    """Return the row of a head, with the baseline rule chosen on the counts ``basis``.
 
-    ``doubts`` are p-values, shape (direction, layer, head).
+    ``doubts`` are p-values, shape (direction, layer, head), and ``place`` is an index into them.
     """
     direction, layer, head = place
     bar, given = rule(basis, corpus, counts), candidates(corpus)
@@ -129,12 +130,12 @@ def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCount
 
 
 def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
-    """Return True for each link that a rule finds, shape (link,); a guess finds none with certainty."""
+    """Return True for each link that a baseline rule finds, shape (link,); False for a guess."""
     return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
 def candidates(corpus: AnnotatedCorpus) -> bool:
-    """Return True if each link has given candidates, and not all words compete."""
+    """Return True if the corpus gives candidates for each link, False if all words are candidates."""
     return corpus.format != "conllu"
 
 
@@ -144,10 +145,10 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 
 @lru_cache(maxsize=256)
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
-    """Return two-sided, uncorrected p-values against a rule, shape (direction, layer, head).
+    """Return uncorrected two-sided p-values of all heads against a baseline rule, shape (direction, layer, head).
 
-    The test is paired by link and permutes signs by sentence. Against a guess between two candidates, a hit counts
-    as half a link more and a miss as half a link less.
+    The test is paired by link and permutes signs by sentence. Against a guess between two candidates, a hit counts as
+    half a link more and a miss as half a link less.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
@@ -180,7 +181,7 @@ def to_csv(found: Sequence[RelationRow]) -> str:
 
 @dataclass(frozen=True)
 class ListedLink:
-    """A link of a sentence, with the results of a head and of the baseline rule."""
+    """A link of a sentence, and if it is found by a head and by the baseline rule."""
 
     item: AnnotatedText
     link: Link
@@ -190,7 +191,7 @@ class ListedLink:
 
 
 def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
-    """Return every counted link with the results of a head and of a rule (probing/statistics.py)."""
+    """Return every link of a relation, with the results of a head and of a baseline rule."""
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
@@ -204,10 +205,11 @@ Head = tuple[int, int]  # (layer, head)
 
 
 def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head, RelationRow]:
-    """Return for each head that beats a rule on half 0 its clearest relation, evaluated on half 1.
+    """Return the relation that best describes each head that beats the baseline rule.
 
-    The tests on half 1 are corrected for all these heads, so ``RelationRow.more`` marks the reliable names.
-    ``scored`` may contain several corpora of the same model.
+    Heads are chosen on half 0, and their relation is evaluated on half 1. The tests on half 1 are corrected for all
+    these heads, so ``RelationRow.more`` marks the reliable names. ``scored`` may contain several corpora of the same
+    model.
     """
     best: dict[Head, tuple[float, float, RelationRow]] = {}
     for tally, corpus in scored:

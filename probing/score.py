@@ -1,4 +1,4 @@
-"""Scoring of a corpus in batches that can be stopped and resumed, and the counts."""
+"""Scoring of heads on a corpus in batches, which can be stopped and resumed, and the counts of hits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """The links of a relation: their places, their cues for baseline rules, and the heads that find them."""
+    """The links of a relation, with the baseline rules and the heads that find each link."""
 
     places: Integers  # (link, 2): index of the text in the file, index of the link in the text
     needed: Integers  # (link,): the cue of each link, see probing.statistics.cue
@@ -44,7 +44,7 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Return the counts of hits of shape (link, direction, layer, head)."""
+        """Build the counts from flags of hits, shape (link, direction, layer, head)."""
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 
@@ -68,7 +68,7 @@ class RelationCounts:
 
     @property
     def hits(self) -> BoolArray:
-        """Return True if a head finds a link, shape (link, direction, layer, head)."""
+        """Return True for each link that a head finds, shape (link, direction, layer, head)."""
         flat = np.unpackbits(self.bits, axis=1, count=int(np.prod(self.shape)))
         return flat.astype(np.bool_).reshape(self.n, *self.shape)
 
@@ -80,22 +80,25 @@ class RelationCounts:
 
     @cached_property
     def cues(self) -> Counter[int]:
-        """Return the number of links with each cue."""
+        """Return how many links have each cue (see probing/statistics.py)."""
         return Counter(self.needed.tolist())
 
 
 @lru_cache(maxsize=128)
 def join_counts(*parts: RelationCounts) -> RelationCounts:
-    """Return the sum of several halves.
+    """Return the counts of several halves together.
 
-    Results are cached, so that equal parts give the same object with its computed properties.
+    Results are cached, so that equal arguments give the same object with its computed properties.
     """
     return sum(parts[1:], parts[0])
 
 
 @dataclass(eq=False)
 class HitCounts:
-    """Link counts by half and relation; texts with even indices belong to half 0, the others to half 1."""
+    """The counts of hits for each half of the corpus and each relation.
+
+    Texts with even indices belong to half 0, the others to half 1.
+    """
 
     counts: dict[tuple[int, str], RelationCounts] = field(default_factory=dict)
     unread: int = 0  # links with words that the model could not read, which are not in ``counts``
@@ -103,7 +106,7 @@ class HitCounts:
     def add(
         self, items: Sequence[tuple[int, AnnotatedText]], found: BoolArray, read: BoolArray, together: bool
     ) -> None:
-        """Count the links of some texts, each with its index in the file.
+        """Add the hits on the links of some texts, each given with its index in the corpus.
 
         ``found`` has shape (link, direction, layer, head), ``read`` (link,). With ``together``, relations are also
         pooled as ALL.
@@ -125,7 +128,7 @@ class HitCounts:
             self.counts[key] = self.counts[key] + new if key in self.counts else new
 
     def relations(self) -> list[str]:
-        """Return the relations, ALL first, then by decreasing number of links."""
+        """Return the names of the relations: ALL first, then by decreasing number of links."""
         sizes: Counter[str] = Counter()
         for (_, relation), counts in self.counts.items():
             sizes[relation] += counts.n
@@ -172,13 +175,13 @@ class ScoringBackend(Protocol):
     """The part of a backend that scoring needs."""
 
     def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
-        """Return the links that the heads find in some texts."""
+        """Return the hits of all heads on the links of some texts."""
         ...
 
 
 @dataclass(frozen=True)
 class ScoringRun:
-    """The corpus and the model of a run; with ``control``, the same architecture with random weights."""
+    """A corpus, and the model to score on it; with ``control``, its architecture with random weights."""
 
     corpus: AnnotatedCorpus
     model: str = EMBEDDED
@@ -187,7 +190,7 @@ class ScoringRun:
 
     @property
     def key(self) -> str:
-        """Return the SHA-256 of the corpus and the model; a state belongs to the run with the same key."""
+        """Return the SHA-256 of corpus and model, by which a saved state is assigned to its run."""
         stated = [self.corpus.digest, self.model, self.revision, self.control, "known texts", BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
@@ -202,7 +205,7 @@ class ScoringRun:
         return [list(chain(*texts[start : start + BATCH])) for start in range(0, len(texts), BATCH)]
 
     def question(self, batch: list[int]) -> LinksQuestion:
-        """Return the request for a batch."""
+        """Return the model request for the texts of a batch."""
         kind = RandomLinksQuestion if self.control else LinksQuestion
         return kind(self.model, self.revision, tuple(self.corpus.items[at] for at in batch))
 
@@ -255,11 +258,11 @@ class ScoringState:
 def score(
     backend: ScoringBackend, run: ScoringRun, state: ScoringState | None = None, workers: int = 1
 ) -> Iterator[ScoringState]:
-    """Score the remaining batches of a run and yield its state, always the same object, after each.
+    """Score the remaining batches of a run, and yield its state (always the same object) after each.
 
-    ``workers`` requests run concurrently: two forward passes of one thread each are faster than a single pass of
-    two threads. A state of another run is ignored. The work stops if the caller stops iterating. Raise the
-    backend's UserError.
+    ``workers`` requests run concurrently: two forward passes of one thread each are faster than a single pass of two
+    threads. A state of another run is ignored. The work stops if the caller stops iterating. Raise the backend's
+    UserError.
     """
     state = state if state is not None and state.key == run.key else ScoringState(run.key)
     asked: deque[tuple[int, list[int], Future[LinksAnswer]]] = deque()
@@ -300,7 +303,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class StateFile:
-    """The saved states of runs by key; without a file, nothing is saved."""
+    """The saved states of scoring runs by key; without a file, nothing is saved."""
 
     file: Path | None
     states: dict[str, ScoringState] = field(default_factory=dict)
@@ -327,6 +330,6 @@ class StateFile:
             fresh.replace(self.file)
 
     def drop(self) -> None:
-        """Delete the file."""
+        """Delete the file of saved states."""
         if self.file:
             self.file.unlink(missing_ok=True)

@@ -41,7 +41,7 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 def draws(width: int) -> int:
-    """Return the number of random patches per site in a row of ``width`` sites.
+    """Return the number of random patches per site for a row of ``width`` sites.
 
     >>> draws(12), draws(4), draws(60)
     (4, 10, 3)
@@ -49,43 +49,43 @@ def draws(width: int) -> int:
     return max(DRAWS, ceil(ROW_DRAWS / width))
 
 
-def bands(drawn: FloatArray) -> FloatArray:
-    """Return each row's threshold, shape (row,), from the random patches with an effect."""
-    return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
+def row_thresholds(drawn: FloatArray) -> FloatArray:
+    """Return the threshold of each row, shape (row,), from the effects of random patches."""
+    return np.array([upper_threshold(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
-def by_luck(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return the number of sites above their thresholds by chance: mean, ends of a 95 % range.
+def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
+    """Return how many sites exceed their threshold by chance: (mean, lower, upper end of a 95 % range).
 
-    ``width`` is the number of sites per row.
+    ``drawn`` are the effects of random patches, and ``width`` is the number of sites per row.
     """
-    return count_beyond_bars([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
+    return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
 
 def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
     return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 
-def bar(draws: Numbers, share: float) -> float:
-    """Return the value that another draw exceeds with probability at most 1 - ``share``.
+def upper_threshold(draws: Numbers, share: float) -> float:
+    """Return a threshold that a new draw exceeds with probability at most 1 - ``share``.
 
     It is the ⌈share · (n + 1)⌉th smallest of n draws; NaN for too few draws. The only assumption is that all draws
     have the same distribution.
 
-    >>> bar(np.arange(39.0), 0.95), bar(np.arange(18.0), 0.95)
+    >>> upper_threshold(np.arange(39.0), 0.95), upper_threshold(np.arange(18.0), 0.95)
     (37.0, nan)
     """
     rank = _rank(len(draws), share)
     return float(np.sort(draws)[rank - 1]) if rank <= len(draws) else np.nan
 
 
-def count_beyond_bars(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return the number of new draws above their row's threshold by chance: mean, ends of a 95 % range.
+def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
+    """Return how many new draws exceed their threshold by chance: (mean, lower, upper end of 95 % range).
 
-    ``rows`` are pairs (new draws, draws that determine the threshold); rows with too few draws have no threshold.
-    The number per row is beta-binomial, because the threshold is random itself.
+    ``rows`` are pairs (new draws, draws that determine the threshold); rows with too few draws have no threshold. The
+    number per row is beta-binomial, because the threshold is random itself.
 
-    >>> [round(number, 2) for number in count_beyond_bars([(12, 48)] * 6, 0.95)]
+    >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
     """
     chances = np.ones(1)
@@ -122,9 +122,9 @@ Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Return the sum of the differences in each sentence, shape (sentence, test).
+    """Sum differences over the links of each sentence, (link, test) -> (sentence, test).
 
-    ``differences`` has shape (link, test) and values -1, 0 or 1.
+    The differences are -1, 0 or 1, and ``sentences`` holds the sentence of each link.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
@@ -194,7 +194,7 @@ def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
 
 
 def two_sided(above: Numbers, below: Numbers) -> Numbers:
-    """Return two-sided p-values: twice the smaller of the two tail probabilities, at most 1.
+    """Return two-sided p-values from both one-sided p-values: twice the smaller value, at most 1.
 
     >>> two_sided(np.array([0.01, 0.6]), np.array([1.0, 0.6])).tolist()
     [0.02, 1.0]
@@ -231,7 +231,7 @@ def holm(chances: Numbers) -> Numbers:
 
 
 def verdict(p: float, difference: float) -> str:
-    """Return the result of a corrected two-sided test: "more", "less" or "not clearly more".
+    """Return the result of a two-sided test with corrected p: "more", "less" or "not clearly more".
 
     >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
     ('more', 'not clearly more', 'less')
@@ -254,9 +254,11 @@ ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 
 
 def cue(item: AnnotatedText, link: Link) -> int:
-    """Return the cue of a link: the target's distance in units, or the sum of the rules that find it.
+    """Return the cue of a link: a number that encodes which baseline rules find it.
 
-    Distances to candidates are between first characters. A target that ties with another candidate is not found.
+    Without candidates, the cue is the target's distance in units; with candidates, it is the sum of the rules that
+    find the target. Distances to candidates are between first characters. A target that ties with another candidate is
+    not found.
     """
     if link.others is None:
         return link.target - link.source
@@ -280,7 +282,9 @@ def _beginning(text: str, place: int) -> int:
 
 
 def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
-    """Return the number of links that a rule finds, from the counts of each cue; for a guess, the mean.
+    """Return how many links a baseline rule finds; for a guess, the mean number.
+
+    ``cues`` counts the links with each cue.
 
     >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
     (3, 3.0)
@@ -293,10 +297,10 @@ def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
 
 
 def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
-    """Return the rule that finds most of ``cues``; the shorter distance in a tie.
+    """Return the baseline rule that finds most links; the shorter distance in a tie.
 
-    With candidates, a tie is decided by the links of ``reported``, and a guess is returned if it finds more of
-    them.
+    ``cues`` counts the links with each cue. With candidates, a tie is decided by the links of ``reported``, and a
+    guess is returned if it finds more of them.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1
@@ -311,7 +315,7 @@ def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool)
 
 
 def name(rule: int, candidates: bool) -> str:
-    """Return the name of a rule.
+    """Return the name of a baseline rule.
 
     >>> name(-1, candidates=False), name(3, candidates=False)
     ('always the word before', 'always 3 words on')

@@ -32,7 +32,7 @@ DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue00
 
 
 def guess(content: bytes) -> str | None:
-    """Return the likeliest encoding of bytes; None if they are UTF-8 with errors, or not text.
+    """Return the likeliest encoding of a file; None if it is UTF-8 with errors, or not text.
 
     >>> guess("Un café noir.".encode("latin-1")), guess("Schön für die Straße".encode("mac_roman"))
     ('cp1252', 'mac_roman')
@@ -145,7 +145,7 @@ BATCH = 10_000  # rows per batch
 
 
 def json_lines(content: bytes) -> str:
-    """Return the rows of a Parquet file as JSON Lines; raise UserError if it is damaged or too large.
+    """Convert a Parquet file to JSON Lines; raise UserError if it is damaged or too large.
 
     Class numbers are replaced by class names if the Hugging Face metadata lists them. Columns of bytes, such as
     pictures, are omitted.
@@ -283,10 +283,10 @@ def decode_text(content: bytes) -> str:
 
 
 def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
-    """Return the text of a table file and its guessed encoding, "" if none was guessed; raise UserError.
+    """Return the text of a table file, and its guessed encoding, "" if none was guessed.
 
-    A Parquet file is converted to JSON Lines. Line ends become "\\n"; an end-of-file mark (U+001A) and Excel's line
-    "sep=;" are removed. With ``encoding``, nothing is guessed.
+    May raise UserError. A Parquet file is converted to JSON Lines. Line ends become "\\n"; an end-of-file mark
+    (U+001A) and Excel's line "sep=;" are removed. With ``encoding``, nothing is guessed.
 
     >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
     ("L'été à Paris est très chaud.", 'cp1252')
@@ -338,14 +338,14 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return True if no encoding must be guessed, since the file is Unicode, Parquet or not text."""
+    """Return True if the encoding of a file is known (Unicode, Parquet), or the file is not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
 
 
 def first_damage(content: bytes) -> int:
-    """Return the index of the first byte that is zero or not UTF-8; the length if there is none.
+    """Return the index of the first byte that is zero or invalid UTF-8, or the number of bytes.
 
     >>> first_damage(b"ab\\xe9c"), first_damage(b"ab\\0"), first_damage(b"ab")
     (2, 2, 2)
@@ -359,7 +359,7 @@ def first_damage(content: bytes) -> int:
 
 
 def guess_message(name: str, encoding: str) -> str:
-    """Return the message about the guessed encoding of a file."""
+    """Return the message that the encoding of a file was guessed."""
     return gettext_lazy(
         "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
         name=name,

@@ -1,4 +1,4 @@
-"""Pairs of texts, and a permutation test for heads that change with the meaning."""
+"""Pairs of texts, and a permutation test for heads whose attention changes with the meaning."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """A mean over groups and its 95 % interval, shape (head,) each; NaN if unknown."""
+    """The mean of each head over groups of pairs, with its 95 % interval, shape (head,); NaN if unknown."""
 
     mean: Numbers
     low: Numbers
@@ -44,7 +44,10 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class ControlledChange:
-    """The result of a set of pairs for each head, arrays of shape (head,)."""
+    """The mean change of each head in pairs and in control pairs, and the test of their difference.
+
+    Arrays have the shape (head,).
+    """
 
     change: Mean
     control: Mean
@@ -54,11 +57,14 @@ class ControlledChange:
 
     @property
     def has_test(self) -> bool:
-        """Return True if there are both changes and controls."""
+        """Return True if there are both control pairs and other pairs."""
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
-        """Return "more" or "not clearly more"; "" without a control."""
+        """Return "more" if a head changes more in pairs than in control pairs, else "not clearly more".
+
+        Return "" without control pairs.
+        """
         if not self.has_test:
             return ""
         return (
@@ -67,19 +73,19 @@ class ControlledChange:
 
     @property
     def apart(self) -> Numbers:
-        """Return the mean change minus the mean control, shape (head,)."""
+        """Return each head's mean change in pairs minus that in control pairs, shape (head,)."""
         return self.more.mean if self.within else self.change.mean - self.control.mean
 
     @property
     def more_heads(self) -> Integers:
-        """Return the heads that change significantly more with the meaning than with the wording."""
+        """Return the heads that change significantly more in pairs than in control pairs."""
         return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.has_test else np.zeros(0, np.intp)
 
 
 def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> ControlledChange:
-    """Compare the divergences of changes with those of controls, for each head.
+    """Test for each head if it changes more in pairs than in control pairs.
 
-    ``values`` has shape (pair, head); ``control`` and ``groups``, of shape (pair,), mark the control pairs and
+    ``values`` are divergences (pair, head); ``control`` and ``groups``, of shape (pair,), mark the control pairs and
     number the groups.
 
     >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
@@ -352,7 +358,7 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
 
 
 def groups(pairs: Sequence[TextPair]) -> list[int]:
-    """Return a group number per pair; pairs that share a text, directly or indirectly, form a group.
+    """Return the group number of each pair; pairs that share a text, directly or indirectly, form a group.
 
     >>> hot, cold = TextPair("It was hot.", "It was cold."), TextPair("It was late.", "It was soon.")
     >>> groups([hot, cold, TextPair("It was so cold.", "It was cold.", True)])

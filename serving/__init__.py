@@ -1,1 +1,1 @@
-"""The remote backend: wire format, subprocesses for hub models, the HTTP service, and the cluster."""
+"""Models in other processes: wire format, subprocesses for hub models, the HTTP service, and the cluster."""

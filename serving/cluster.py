@@ -53,7 +53,7 @@ ENVIRONMENT = {
 
 
 class Replica:
-    """A replica: a Service with its own backend, in its own process."""
+    """A process of the cluster that runs the HTTP service with its own backend."""
 
     def __init__(self, batch: int = BATCH) -> None:
         self.service = Service(SubprocessBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
@@ -74,11 +74,11 @@ class Replica:
         return announce_models
 
     async def model(self, name: str) -> str:
-        """Return ``name``; Ray's multiplexing decorator then prefers this replica for that model."""
+        """Return ``name``; through its decorator, Ray prefers this replica for that model from then on."""
         return name
 
     def check_health(self) -> None:
-        """Raise RuntimeError if the embedded model could not be prepared."""
+        """Raise RuntimeError if the embedded model could not be loaded in this replica."""
         if self.service.failed:
             raise RuntimeError("The embedded model could not be prepared.")
 

@@ -1,9 +1,9 @@
-"""Start of HAProxy between the app and the replicas on a machine, with a restricted configuration.
+"""A script that starts HAProxy between the app and the replicas, with a restricted configuration.
 
 Ray Serve 2.60 makes HAProxy open two ports on every address (metrics for Prometheus and for a browser), lets every
-user of the machine send it commands, and leaves it running if Ray is killed. Therefore Ray starts this file
-instead, which restricts the configuration and then replaces itself by HAProxy. The file needs only the standard
-library, and only serving.cluster imports it.
+user of the machine send it commands, and leaves it running if Ray is killed. Therefore Ray starts this file instead,
+which restricts the configuration and then replaces itself by HAProxy. The file needs only the standard library, and
+only serving.cluster imports it.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ OWN = 400_000_000  # bytes that the process occupies before it loads a model
 
 
 class PendingAnswers:
-    """The futures of the answers that a subprocess still owes, by request number."""
+    """The futures of answers that a subprocess has not sent yet, by request number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class PendingAnswers:
         self._ended = False
 
     def expect(self, number: int) -> Future[Any]:
-        """Return a future for the answer to a request; it raises EOFError if the subprocess has ended."""
+        """Return a new future for the answer to a request; it raises EOFError if the subprocess ends."""
         future: Future[Any] = Future()
         with self._lock:
             if self._ended:
@@ -118,7 +118,7 @@ class ModelProcess:
         return self._child.poll() is not None
 
     def ask(self, asked: Any) -> Any:
-        """Return the answer to a request, or the traces of a list of requests; raise UserError."""
+        """Return the subprocess's answer to a request or to a list of trace requests; may raise UserError."""
         number = next(self._numbers)
         future = self._answers.expect(number)
         stop = cancellation.current_token() or CancelToken(seconds=self.seconds)
@@ -229,7 +229,7 @@ class SubprocessBackend(LocalBackend):
         self._identities: dict[tuple[str, str | None], ModelId] = {}
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Return the traces of requests for one model and revision, in their order; raise UserError."""
+        """Compute the traces of requests for a single model without the cache; may raise UserError."""
         first = requests[0]
         if not is_foreign(first.model):
             return super().computed(requests)
@@ -238,20 +238,20 @@ class SubprocessBackend(LocalBackend):
         return traces
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Return the answer, computed now and not cached; raise UserError."""
+        """Compute the answer to a request without the cache; may raise UserError."""
         if not is_foreign(question.model):
             return super().made(question)
         answer: Answer = self._process(question.model, question.revision).ask(question)
         return answer
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """Return "loaded", "loading", "downloading", "here" or "absent"."""
+        """Return the state of a model: "loaded", "loading", "downloading", "here" (on disk) or "absent"."""
         if is_foreign(model) and (model, revision) in self.processes:
             return "loaded"
         return super().status(model, revision)
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Return the resolved identity of a model, with its commit after its first trace."""
+        """Return the identity of a model; it contains the commit once a trace was computed."""
         return self._identities.get((model, revision)) or super().identity(model, revision)
 
     def _process(self, model: str, revision: str | None) -> ModelProcess:

@@ -1,4 +1,4 @@
-"""The messages of requests, answers, traces and errors, and the HTTP names of the service.
+"""The binary messages (frames) for requests, answers, traces and errors, and the service's HTTP names.
 
 A message is a file of `attention/codec.py`: a tree of values as JSON, the arrays as tensors, and a checksum.
 """
@@ -29,11 +29,11 @@ SPOKEN = tuple(module.__name__ for module in (attention, tasks, request, hub_car
 
 
 class InvalidFrame(ValueError):
-    """Raised if bytes are not a complete frame of this version."""
+    """Raised if bytes are not a complete message of this version."""
 
 
 def name_of(kind: type) -> str:
-    """Return the name "module:Class" of a dataclass in a frame; raise TypeError for other classes."""
+    """Return the name of a dataclass in a message, "module:Class"; raise TypeError for other classes."""
     if not dataclasses.is_dataclass(kind) or not _is_spoken(kind.__module__) or "." in kind.__qualname__:
         raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
     return f"{kind.__module__}:{kind.__name__}"
@@ -41,7 +41,7 @@ def name_of(kind: type) -> str:
 
 @lru_cache(256)
 def class_of(name: str) -> type:
-    """Return the dataclass that a frame names; raise InvalidFrame if frames cannot contain that class."""
+    """Return the dataclass that a message names; raise InvalidFrame if messages cannot contain it."""
     module, _colon, kind = name.partition(":")
     if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
         raise InvalidFrame("The answer names a class that no answer is made of.")
@@ -67,7 +67,7 @@ Arrays = dict[int, tuple[Numbers, Numbers, Any]]
 
 
 def pack(value: Any) -> bytes:
-    """Return the frame of a value; raise TypeError if the value contains an unsupported type.
+    """Encode a value as a message; raise TypeError if it contains an unsupported type.
 
     >>> unpack(pack((1, "a", None, {"b": 2.5}, float("inf"))))
     (1, 'a', None, {'b': 2.5}, inf)
@@ -76,7 +76,7 @@ def pack(value: Any) -> bytes:
 
 
 def blocks_of(value: Any) -> list[Block]:
-    """Encode a value as a frame of the wire format, in a list of byte blocks; contiguous arrays are not copied."""
+    """Encode a value as a message, in a list of byte blocks; contiguous arrays are not copied."""
     arrays: Arrays = {}
     tree = COMPACT.encode(_encode(value, arrays))
     metadata = {"format": FORMAT, "checksum": "0" * 16, JSON: tree}
@@ -85,7 +85,7 @@ def blocks_of(value: Any) -> list[Block]:
 
 
 def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
-    """Yield the bytes of the blocks in pieces of at least ``PIECE`` bytes; only the last may be shorter.
+    """Yield the bytes of the blocks in pieces of at least ``PIECE`` bytes; the last may be shorter.
 
     The first piece can be sent before the last is copied.
 
@@ -104,7 +104,7 @@ def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value of a frame, with read-only arrays; raise InvalidFrame for any other bytes."""
+    """Decode a message to its value, with read-only arrays; raise InvalidFrame for other bytes."""
     try:
         if data[8 : SUM.start] != START or data[SUM] != checksum_of(memoryview(data)):
             raise InvalidFrame("The answer is cut short, changed, or of another version.")
@@ -125,9 +125,10 @@ def unpack(data: bytes) -> Any:
 
 
 def checksum_of(head: Block, *blocks: Block) -> bytes:
-    """Return the 64-bit XXH3 checksum of a message without its own digits, as 16 hexadecimal digits.
+    """Return the 64-bit XXH3 checksum of a message, as 16 hexadecimal digits.
 
-    The checksum detects accidental damage, not deliberate changes, and is faster than reading memory.
+    The digits of the checksum itself are left out. It detects accidental damage, not deliberate changes, and is faster
+    than reading memory.
     """
     found = xxhash.xxh3_64(head[: SUM.start])
     for block in (head[SUM.stop :], *blocks):
@@ -291,7 +292,9 @@ LIVE, READY = "/healthz/live", "/healthz/ready"
 
 
 def portable(value: Any) -> Any:
-    """Return the value without local parts: an Offer's folder, and error details that no frame can hold.
+    """Return a value without parts that only this machine can use or that messages cannot contain.
+
+    These are an Offer's folder and some details of errors.
 
     >>> portable(UserError("No.", details={"limit": 3, "file": object()})).details
     {'limit': 3}
@@ -319,7 +322,7 @@ START_DOWNLOAD, STOP_DOWNLOAD = (
 
 
 class About:
-    """The dispatcher of requests about models, each a tuple ``(method, *arguments)``."""
+    """A dispatcher of requests for facts about models; a request is a tuple ``(method, *arguments)``."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -335,7 +338,7 @@ class About:
         }
 
     def tell(self, asked: Any) -> Any:
-        """Return the answer to a request; raise UserError, or InvalidFrame if the request is malformed."""
+        """Return the answer to a request for facts; raise UserError, or InvalidFrame if it is malformed."""
         if not (isinstance(asked, tuple) and asked and all(one is None or isinstance(one, str) for one in asked)):
             raise InvalidFrame("What is asked of models are a word and names.")
         what, *given = asked
@@ -344,7 +347,7 @@ class About:
         return self._tells[what](*given)
 
     def download(self, model: str, revision: str | None, doing: str) -> dict[str, Any]:
-        """Start or stop a download if ``doing`` asks for it, and return the progress.
+        """Start or stop the download of a model if ``doing`` asks for it; return its progress.
 
         The files to fetch are looked up here, not taken from the client.
         """

@@ -1,4 +1,4 @@
-"""A bounded queue of requests, and batching of texts for the same model."""
+"""A bounded queue of requests, and batches of texts for the same model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class QueueFull(Exception):
 
 
 class WorkQueue:
-    """A queue with ``places`` threads and at most ``most`` requests, running ones included.
+    """A queue of ``places`` threads and at most ``most`` requests, including those that run.
 
     The visitors take turns. A cancelled request that is already running counts until it ends, which it does at its
     next layer (inference.cancellation).
@@ -49,7 +49,7 @@ class WorkQueue:
         return self._inside > 0
 
     async def run(self, work: Callable[[], Made], who: str = "") -> Made:
-        """Return the result of ``work``, run in its visitor's turn; raise QueueFull.
+        """Run ``work`` when it is its visitor's turn, and return the result; may raise QueueFull.
 
         If this coroutine is cancelled, the work stops, or never starts.
         """
@@ -86,7 +86,7 @@ Model = tuple[str, str | None]
 
 
 class BatchedText:
-    """A text of a batch, the future of its frame, and ``people``, the number of requests that wait for it."""
+    """A text in a batch: the future of its trace, and ``people``, the number of requests that wait for it."""
 
     def __init__(self, request: TraceRequest) -> None:
         self.request, self.people = request, 0
@@ -94,18 +94,21 @@ class BatchedText:
 
 
 class TraceBatch:
-    """The texts of a batch by request key, and the task that computes their traces."""
+    """A batch of texts for the same model, by request key, and the task that computes their traces."""
 
     def __init__(self) -> None:
         self.asked: dict[str, BatchedText] = {}
         self.task: asyncio.Task[None] | None = None
 
     def takes(self, key: str, most: int) -> bool:
-        """Return True if a text with this key still fits into the batch."""
+        """Return True if a text with this key can still be added to the batch."""
         return key in self.asked or len(self.asked) < most
 
     async def wait_for(self, request: TraceRequest) -> list[Block]:
-        """Return the frame of a text's trace; cancel the batch if no request waits for it any more."""
+        """Wait for the trace of a text and return it as an encoded message.
+
+        If no other request waits for the batch, a cancelled wait cancels the batch.
+        """
         one = self.asked.setdefault(request.key, BatchedText(request))
         one.people += 1
         try:
@@ -122,7 +125,7 @@ class TraceBatch:
 
 
 def trace_batch(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[list[Block] | UserError]:
-    """Return a frame or a UserError for each request.
+    """Trace a batch of texts; return an encoded message or a UserError for each.
 
     If the batch fails, its texts are traced separately, so that a bad text affects no other.
     """
@@ -145,9 +148,10 @@ def _encode_trace(request: TraceRequest, trace: Trace) -> list[Block]:
 
 
 class Batcher:
-    """Batches of up to ``most`` texts for a model that arrive within ``wait`` seconds of the first.
+    """A collector of texts for the same model, which are traced together.
 
-    Equal requests share a place. If the queue is idle, the first text starts without waiting.
+    A batch holds up to ``most`` texts that arrive within ``wait`` seconds of the first. Equal requests share a place.
+    If the queue is idle, the first text starts without waiting.
     """
 
     def __init__(self, backend: LocalBackend, line: WorkQueue, most: int = 8, wait: float = 0.004) -> None:
@@ -155,7 +159,10 @@ class Batcher:
         self._waiting: dict[Model, TraceBatch] = {}
 
     async def frame(self, request: TraceRequest) -> list[Block]:
-        """Return the frame of a request's key and trace; raise UserError, or QueueFull."""
+        """Trace a text in a batch; return its key and trace as an encoded message.
+
+        May raise UserError or QueueFull.
+        """
         model = (request.model, request.revision)
         batch = self._waiting.get(model)
         if batch is None or batch.is_abandoned or not batch.takes(request.key, self.most):

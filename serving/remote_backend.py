@@ -66,7 +66,7 @@ PATIENCE = 60.0  # seconds for which an unanswered request is repeated; a new pr
 
 
 class Unanswered(Exception):
-    """Raised if a request was not answered and may be repeated after ``seconds``."""
+    """Raised if the service did not answer a request, which may be repeated after ``seconds``."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -74,10 +74,10 @@ class Unanswered(Exception):
 
 
 class Connections(Protocol):
-    """The protocol of urllib3's connection pools."""
+    """The methods of urllib3's connection pools that this module uses."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
-        """Send a request and return the response, its body still unread."""
+        """Send an HTTP request and return the response, whose body is still unread."""
         ...
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Connections(Protocol):
 
 
 class Caller:
-    """A thread-safe HTTP client of a service; ``seconds`` is the longest time for an answer."""
+    """A thread-safe HTTP client of the service; ``seconds`` is the maximum time for an answer."""
 
     def __init__(  # noqa: PLR0913  (the last three are for tests)
         self,
@@ -113,7 +113,7 @@ class Caller:
         patience: float = PATIENCE,
         seconds: float | None = None,
     ) -> Any:
-        """Return the answer to a request; raise UserError.
+        """Send a request to the service and return the answer; may raise UserError.
 
         An unanswered request is repeated with growing pauses, for ``patience`` seconds after the first failure and
         ``seconds`` in total.
@@ -212,7 +212,7 @@ class _WholeSafely(_Whole, HTTPSConnection):
 
 
 def connections_to(address: str) -> tuple[HTTPConnectionPool, str]:
-    """Return a pool of up to 64 persistent connections, and the prefix of its request paths."""
+    """Return a pool of up to 64 connections to an address, and the path prefix of its requests."""
     place = parse_url(address)
     host, safely = place.host or "", place.scheme == "https"
     many: dict[str, Any] = {"maxsize": 64, "block": True}
@@ -248,7 +248,7 @@ AT_MOST = 30.0  # deadline in seconds of requests about models; a silent hub is 
 
 
 class ServiceClient(Protocol):
-    """The protocol of a client that sends requests to a service, such as Caller."""
+    """The interface of a client that sends requests to a service, such as Caller."""
 
     def ask(  # noqa: PLR0913  (the signature of Caller.ask)
         self,
@@ -260,7 +260,7 @@ class ServiceClient(Protocol):
         patience: float = ...,
         seconds: float | None = ...,
     ) -> Any:
-        """Return the answer to a request; raise UserError."""
+        """Send a request to the service and return the answer; may raise UserError."""
         ...
 
     def close(self) -> None:
@@ -269,7 +269,7 @@ class ServiceClient(Protocol):
 
 
 class RemoteBackend(LocalBackend):
-    """A backend that computes nothing itself and caches answers of the service within the trace budgets.
+    """A backend that sends all requests to a service and caches its answers within the trace budgets.
 
     Simultaneous equal requests are sent once. Each request is self-contained, so any replica can answer it, and an
     answer is accepted only if it carries the key of its request.
@@ -285,12 +285,12 @@ class RemoteBackend(LocalBackend):
 
     @classmethod
     def from_url(cls, address: str, token: str = "", settings: Settings | None = None) -> RemoteBackend:
-        """Return the backend at an address such as http://127.0.0.1:8765."""
+        """Return a backend for the service at an address such as http://127.0.0.1:8765."""
         found = settings or Settings.from_env()
         return cls(Caller(address, token, found.answer_seconds), found, address)
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Return the traces of requests for one model and revision, in their order; raise UserError."""
+        """Fetch the traces of requests for a single model from the service; may raise UserError."""
         found: list[Trace] = []
         for start in range(0, len(requests), AT_ONCE):
             some = tuple(requests[start : start + AT_ONCE])
@@ -303,37 +303,37 @@ class RemoteBackend(LocalBackend):
         return found
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Fetch the answer to a request from the service; raise UserError."""
+        """Fetch the answer to a request from the service; may raise UserError."""
         key, answer = self._caller.ask(ANSWER, question, question.key, question.model)
         if key != question.key:
             raise UserError(NOBODY, way_out="retry")
         return cast("Answer", answer)
 
     def models(self) -> Sequence[ModelCard]:
-        """Return the models to choose from; only the embedded model if the service does not answer."""
+        """Return the cards of the service's models; only the embedded model if it does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("models", otherwise=lambda: (EMBEDDED_CARD,)))
 
     def seeing(self) -> Sequence[ModelCard]:
-        """Return the models that read pictures; none if the service does not answer."""
+        """Return the cards of the service's models that read pictures; none if it does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("seeing", otherwise=lambda: ()))
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """Return the status of a model at the replica that answers; "absent" if none does."""
+        """Return the state of a model at the replica that answers; "absent" if none answers."""
         return str(self._cached_about("status", model, self.revision_now(model, revision), otherwise=lambda: "absent"))
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Return the resolved identity of a model at the service; only its name without an answer."""
+        """Return the identity of a model at the service; only its name if the service does not answer."""
         revision = self.revision_now(model, revision)
         known = self._identities.get((model, revision))
         nothing = ModelId(model, revision, "", "")
         return known or cast("ModelId", self._cached_about("identity", model, revision, otherwise=lambda: nothing))
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """Return the input of a model at the service: text, pictures or both; raise UserError."""
+        """Return the kind of input of a model at the service: text, pictures or both; may raise UserError."""
         return str(self._cached_about("reads", model, revision))
 
     def look(self, model: str, revision: str | None = None) -> Offer:
-        """Return the size and the architecture of a hub model as the service sees them; raise UserError."""
+        """Look up a hub model through the service; return its size and architecture, or raise UserError."""
         return cast("Offer", self.fetch_about("look", model, revision))
 
     def download(self, offer: Offer) -> Download:
@@ -352,9 +352,9 @@ class RemoteBackend(LocalBackend):
         raise RuntimeError(f"{name} is where the backend is, not here.")
 
     def fetch_about(self, *asked: str | None) -> Any:
-        """Fetch facts about a model from the service; raise UserError.
+        """Fetch facts about a model from the service; may raise UserError.
 
-        ``asked`` is a method and its arguments.
+        ``asked`` is a method of ``About`` and its arguments.
         """
         key = "/".join(one or "" for one in asked[1:3])
         model = asked[1] or "" if asked[1:] else ""
@@ -387,7 +387,7 @@ class RemoteBackend(LocalBackend):
 
 
 class RemoteDownload:
-    """A download at the service, with the interface of inference.files.download.Download."""
+    """A download that runs at the service, with the interface of inference.files.download.Download."""
 
     def __init__(self, offer: Offer, backend: RemoteBackend) -> None:
         self.offer, self._backend = offer, backend
@@ -397,7 +397,7 @@ class RemoteDownload:
 
     @property
     def state(self) -> str:
-        """Return the state of the download, at most ``LOOKS`` seconds old."""
+        """Return the state of the download at the service, at most ``LOOKS`` seconds old."""
         if time.monotonic() > self._until and self._state not in ("done", "failed"):
             self._ask("look")
         return self._state
@@ -422,7 +422,7 @@ class RemoteDownload:
         self._ask(STOP_DOWNLOAD)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the download to end and return True if it is complete; raise its UserError if it failed."""
+        """Wait until the download ends and return True if it is complete; raise its UserError if it failed."""
         end = None if timeout is None else time.monotonic() + timeout
         while self.state == "running" and (end is None or time.monotonic() < end):
             time.sleep(LOOKS)
@@ -444,6 +444,9 @@ class RemoteDownload:
 
 
 def from_env() -> RemoteBackend | None:
-    """Return the backend at HEADLIGHT_BACKEND with HEADLIGHT_BACKEND_TOKEN; None if the address is unset."""
+    """Return a backend for the service at HEADLIGHT_BACKEND, or None if the variable is not set.
+
+    HEADLIGHT_BACKEND_TOKEN is its token.
+    """
     address = os.environ.get("HEADLIGHT_BACKEND", "").strip()
     return RemoteBackend.from_url(address, os.environ.get(TOKEN, "").strip()) if address else None

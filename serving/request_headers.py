@@ -1,4 +1,4 @@
-"""Parsed parts of a request: host name, deadline, disconnection and the bounded body."""
+"""The parts of an HTTP request that the service needs: host, deadline, disconnection and body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def host_of(request: Request) -> str:
 
 
 def seconds_of(request: Request) -> float | None:
-    """Return the seconds that the client still waits; None if the header is missing or not sensible."""
+    """Return how many seconds the client still waits, or None if the header is missing or invalid."""
     try:
         stated = float(request.headers.get(DEADLINE, ""))
     except ValueError:
@@ -36,7 +36,7 @@ class TooMuch(Exception):
 
 
 async def body_of(request: Request) -> bytes:
-    """Return the request body; raise TooMuch as soon as its length exceeds the limit."""
+    """Return the body of a request; raise TooMuch as soon as it exceeds ``MOST_ASKED`` bytes."""
     stated = request.headers.get("content-length", "")
     if stated.isdigit() and int(stated) > MOST_ASKED:
         raise TooMuch

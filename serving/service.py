@@ -1,4 +1,4 @@
-"""The HTTP service: requests, answers and errors are frames (serving.protocol).
+"""The HTTP service that answers remote backends; requests and answers are messages of serving.protocol.
 
 It is a plain ASGI app, which runs under uvicorn on a single machine (``python -m serving.service``) and in the
 replicas of serving.cluster.
@@ -65,7 +65,7 @@ Work = Callable[[Any, str], Awaitable[list[Block]]]  # (request, visitor) -> blo
 class Service:
     """An HTTP service around a backend, with queues, deadlines and an optional token.
 
-    Texts for one model that arrive together run in batches of up to ``batch``; with 1, each runs separately.
+    Texts for the same model that arrive together are traced in batches of up to ``batch``; 1 turns batching off.
     """
 
     def __init__(
@@ -87,7 +87,10 @@ class Service:
         return Starlette(routes=[*routes, Route(LIVE, _liveness), Route(READY, self._ready)], lifespan=self._lifespan)
 
     async def traces(self, requests: Any, who: str) -> list[Block]:
-        """Return the frame of the requests' keys and traces; raise InvalidFrame for other requests."""
+        """Compute the traces of requests; return them, with their keys, as an encoded message.
+
+        Raise InvalidFrame for other requests.
+        """
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise InvalidFrame("Traces are asked for by some requests.")
         if not all(isinstance(request, TraceRequest) for request in requests):
@@ -104,7 +107,7 @@ class Service:
         return blocks_of((tuple(request.key for request in requests), found))
 
     async def answer(self, question: Any, who: str) -> list[Block]:
-        """Return the frame of a request's key and answer."""
+        """Compute the answer to a model request; return it, with its key, as an encoded message."""
         if isinstance(question, PredictRequest):
             return await self.line.run(lambda: blocks_of((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
@@ -112,7 +115,7 @@ class Service:
         raise InvalidFrame("An answer is asked for by a question.")
 
     async def describe_models(self, asked: Any, who: str) -> list[Block]:
-        """Return the frame of a request about models and its answer."""
+        """Answer a request for facts about models (``About``), as an encoded message."""
         return await self.short.run(lambda: blocks_of((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
@@ -243,7 +246,7 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
 
 
 def refuse_unusable(host: str, port: int) -> None:
-    """Raise UserError if the service cannot listen at an address."""
+    """Raise UserError if the service cannot listen at this host and port."""
     if not 0 <= port < 2**16:
         raise UserError(f"Port {port} is not a port. Choose a number from 0 to 65535: --port.")
     try:

@@ -1,7 +1,7 @@
-"""The main loop of a foreign model's subprocess, which answers requests from its standard input.
+"""The main loop of a hub model's subprocess, which answers requests from its standard input.
 
-The model's tokenizer and weights are untrusted. The process limits its own memory, and a library that aborts ends
-only this process.
+The model's tokenizer and weights are untrusted. The process limits its own memory, and a library that aborts ends only
+this process.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ FAILED = gettext_lazy("This model's files broke while they were read or run. Pic
 
 
 def send(stream: IO[bytes], value: Any) -> None:
-    """Write a value as a frame with a length prefix."""
+    """Write a value to a stream as a message with a length prefix."""
     blocks = blocks_of(value)
     stream.writelines([LENGTH.pack(sum(map(len, blocks))), *blocks])
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Return the next value of the stream; raise EOFError at its end."""
+    """Read the next value from a stream; raise EOFError at its end."""
     head = stream.read(LENGTH.size)
     frame = stream.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
     if not frame:
@@ -43,7 +43,7 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def limit_memory(nbytes: int) -> None:
-    """Limit private memory to the present amount plus ``nbytes``, if the system supports such a limit.
+    """Limit the private memory of this process to its present size plus ``nbytes``, if the system can.
 
     Core dumps are disabled too.
     """
@@ -59,13 +59,13 @@ def limit_memory(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """Return the Settings from the plain values that serving.model_process sends."""
+    """Return the settings that serving.model_process sent as plain values."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 
 
 class ModelWorker:
-    """A worker that answers several numbered requests concurrently."""
+    """A worker that computes the answers to several numbered requests at the same time."""
 
     def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
         self.backend, self.out = backend, out
@@ -83,7 +83,7 @@ class ModelWorker:
         self._crew.submit(stop.who, lambda: self.answer(number, asked, stop))
 
     def answer(self, number: int, asked: Any, stop: CancelToken) -> None:
-        """Compute an answer and write it as (number, answer or UserError)."""
+        """Compute the answer to a request, and write (number, answer or UserError) to the output."""
         try:
             with use_token(stop):
                 check()
@@ -106,7 +106,7 @@ def _portable_details(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer requests until standard input ends."""
+    """Answer requests until standard input is closed."""
     source = sys.stdin.buffer
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output that a library prints must not mix with the answers

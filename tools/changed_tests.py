@@ -52,14 +52,14 @@ SCRIPTS = ("viz/components/*.js", "viz/components/*.mjs", "deno.json")
 
 @dataclass(frozen=True)
 class ImportGraph:
-    """The modules of a tree by name, with their files and their imports."""
+    """The modules of a source tree by name, with their files and the modules they import."""
 
     paths: Mapping[str, str]
     imports: Graph
 
     @cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
-        """Return the modules that import each module."""
+        """Return, for each module, the modules that import it."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for name, others in self.imports.items():
             for other in others:
@@ -75,7 +75,7 @@ class ImportGraph:
         return fnmatch(path, "tests/*test_*.py") and not path.startswith("tests/browser/")
 
     def direct(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the importers of these modules and the importers of each `__init__.py` that imports them."""
+        """Return the modules that import any of ``names``, directly or through an `__init__.py`."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -92,7 +92,7 @@ def read_graph(root: Path = ROOT) -> ImportGraph:
 
 
 def own_tests(graph: ImportGraph, path: str) -> list[str]:
-    """Return the test file that mirrors a module's path, or else its importers with the same stem."""
+    """Return the test file of a module by its path, or else the tests with its stem that import it."""
     stem = PurePosixPath(path).stem
     mirror = f"tests/{PurePosixPath(path).with_name(f'test_{stem}.py')}"
     if mirror in graph.paths.values():
@@ -102,7 +102,7 @@ def own_tests(graph: ImportGraph, path: str) -> list[str]:
 
 
 def nearest(path: str, tests: Iterable[str]) -> list[str]:
-    """Return at most `MOST` test files, those that share most folders with the module first.
+    """Return at most `MOST` of the tests, those in the folders most similar to the module's first.
 
     >>> nearest("viz/figures/token_bars.py", ["tests/ui/test_a.py", "tests/viz/figures/test_c.py"])
     ['tests/viz/figures/test_c.py', 'tests/ui/test_a.py']
@@ -117,7 +117,7 @@ def nearest(path: str, tests: Iterable[str]) -> list[str]:
 
 
 def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[str]:
-    """Return the nearest tests that import a module; without any, and if `indirect`, its importers' tests."""
+    """Return the nearest tests that import a module; if none and `indirect`, those that import its importers."""
     level = seen = frozenset([module_of(Path(path))])
     while level:
         level = graph.direct(level) - seen
@@ -130,7 +130,7 @@ def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[st
 
 @dataclass(frozen=True)
 class Selection:
-    """The paths for pytest, and a flag for the checks of JavaScript."""
+    """The selected tests: paths for pytest, and a flag for the checks of JavaScript."""
 
     own: tuple[str, ...]  # tests that run even if they are slow
     others: tuple[str, ...]
@@ -161,9 +161,9 @@ def select(graph: ImportGraph, changed: Iterable[str], root: Path = ROOT) -> Sel
 
 
 def changed_files(root: Path, since: str | None) -> list[str]:
-    """Return the untracked files, and the files that differ from a commit.
+    """Return the untracked files, and the files that differ from the commit ``since``.
 
-    The default commit is the branch's start on main.
+    The default is the commit at which the branch left main.
     """
 
     def git(*arguments: str, check: bool = True) -> list[str]:

@@ -25,7 +25,7 @@ HEADER = """// The view options, their values and their defaults. `make contract
 
 
 def contract(declared: Mapping[str, Option] = DECLARED) -> str:
-    """Return the content of contract.js.
+    """Return the content of contract.js for the declared view options.
 
     >>> print(contract({"size": Option("s", choices={"s": "Small", "l": "Large"})}).partition("@type ")[2])
     {{
@@ -43,7 +43,7 @@ def contract(declared: Mapping[str, Option] = DECLARED) -> str:
 
 
 def js_type(declared: Option) -> str:
-    """Return the JavaScript type of an option: the union of its values, or string if measures are among them.
+    """Return the JavaScript type of an option: a union of its values, or string if they include measures.
 
     Measures come with the payload, so that a new measure changes no script.
 
@@ -60,7 +60,7 @@ def _quote(value: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write contract.js, or compare it; return 1 if it differs."""
+    """Write contract.js; with --check, only compare it and return 1 if it differs."""
     wanted = contract()
     if "--check" not in arguments:
         FILE.write_text(wanted, encoding="utf-8")

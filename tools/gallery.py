@@ -1,4 +1,4 @@
-"""A page with every figure, tests/out/gallery.html, and the differences from the golden files.
+"""A page with every figure, tests/out/gallery.html, and its differences from the golden files.
 
 python -m tools.gallery             draw and compare
 python -m tools.gallery --write     also replace the golden files, after you have looked at the figures

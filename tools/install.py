@@ -40,7 +40,7 @@ class CannotInstall(Exception):
 
 @dataclass(frozen=True)
 class Machine:
-    """The properties of a machine that determine its PyTorch build."""
+    """The properties of a machine that decide which build of PyTorch it needs."""
 
     system: str  # "Linux", "Darwin", "Windows"
     processor: str  # "x86_64", "arm64", ...
@@ -55,7 +55,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A way to install PyTorch: a message, and commands that must all succeed.
+    """A way to install PyTorch: a message to print, and commands that must all succeed.
 
     Each command consists of arguments for the Python of the environment.
     """
@@ -66,7 +66,7 @@ class Attempt:
 
 
 def pin(name: str, requirements: str) -> str:
-    """Return the pinned version of a package; raise CannotInstall if it has none.
+    """Return the version of a package that a requirements text pins; raise CannotInstall if there is none.
 
     >>> pin("torch", "numpy==2.4.6\\ntorch==2.13.0   # arithmetic\\n")
     '2.13.0'
@@ -78,7 +78,7 @@ def pin(name: str, requirements: str) -> str:
 
 
 def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt]:
-    """Return the ways to install PyTorch on a machine, in order of preference."""
+    """Return the ways to install PyTorch on a machine, the preferred way first."""
     pip = ("-m", "pip", "install")
     if machine.system != "Linux":
         return [Attempt("Installing PyTorch.", ((*pip, "--no-deps", f"torch=={version}"),))]
@@ -106,7 +106,7 @@ def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt
 
 
 def python(root: Path) -> Path:
-    """Return the path of the environment's Python."""
+    """Return the path of the Python interpreter in the environment `.venv`."""
     return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
@@ -169,7 +169,7 @@ def install_torch(ways: Sequence[Attempt], start: Callable[..., bool] = run) -> 
 
 
 def install(name: str, machine: Machine) -> None:
-    """Install the packages of a requirements file, unless the same versions are installed."""
+    """Install the packages of a requirements file, unless exactly these versions are installed."""
     file, stamp = ROOT / name, ROOT / ".venv" / f".installed-{name}"
     wanted = stamp_of(file)
     if stamp.exists() and stamp.read_text() == wanted:

@@ -33,7 +33,7 @@ def program() -> str:
 
 
 def deno(*arguments: str) -> int:
-    """Run Deno without its update check and return the exit status."""
+    """Run Deno with these arguments and without its update check; return the exit status."""
     quiet = {**os.environ, "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
     return subprocess.run([program(), *arguments], check=False, cwd=ROOT, env=quiet).returncode
 
@@ -46,7 +46,7 @@ def files(*patterns: str) -> list[str]:
 
 
 def complaints(name: str, text: str) -> Iterator[str]:
-    """Yield a message for each line that is too long or has an uninformative type.
+    """Yield a message for each line of a script that is too long or declares an uninformative type.
 
     >>> list(complaints("a.js", "/** @param {any} x */"))
     ['a.js:1: a type that says nothing']
@@ -61,7 +61,7 @@ def complaints(name: str, text: str) -> Iterator[str]:
 
 
 def check_style() -> int:
-    """Print all complaints; return 0 if there are none."""
+    """Print the complaints about all scripts; return 1 if there are any, else 0."""
     found = [line for name in files("*.js", "*.mjs") for line in complaints(name, (ROOT / name).read_text("utf-8"))]
     print("\n".join(found), end="\n" if found else "")
     return int(bool(found))

@@ -38,7 +38,7 @@ Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Entry:
-    """A docstring with its place; the qualified name of a module is empty."""
+    """A docstring, its place, and the name of the documented object, "" for a module."""
 
     path: str
     line: int
@@ -47,12 +47,12 @@ class Entry:
     text: str
 
     def rank(self, seed: int) -> str:
-        """Return the sort key of the entry for a seed, a digest."""
+        """Return the digest by which entries are sorted for a seed."""
         return hashlib.sha256(f"{seed} {self.path} {self.name}".encode()).hexdigest()
 
 
 def signature(node: Documented, path: str) -> str:
-    """Return the first lines of a definition without decorators and body.
+    """Return the signature of a function, the head of a class, or the name of a module.
 
     >>> signature(ast.parse("@cache\\ndef mean(rows: Rows, *, axis: int) -> float:\\n    ...").body[0], "a.py")
     'def mean(rows: Rows, *, axis: int) -> float'
@@ -84,14 +84,14 @@ def entries(path: str, source: str) -> Iterator[Entry]:
 
 
 def draw(sources: Iterable[tuple[str, str]], number: int, seed: int, *, pages: bool) -> tuple[list[Entry], int]:
-    """Return the sample in the order of the seed, and the number of docstrings it is drawn from."""
+    """Return the docstrings of the sample, in the order of the seed, and the total number of docstrings."""
     left_out = ("tests/",) if pages else ("tests/", *PAGES)
     found = [entry for path, source in sources if not path.startswith(left_out) for entry in entries(path, source)]
     return sorted(found, key=lambda entry: entry.rank(seed))[:number], len(found)
 
 
 def sheet(sample: Sequence[Entry], found: int, seed: int) -> str:
-    """Return the sheet in Markdown, with numbered entries."""
+    """Return the sheet to rate, in Markdown, with numbered entries."""
     lines = [f"# {len(sample)} of {found} docstrings, seed {seed}", "", "Put an x into one pair of brackets each."]
     for number, entry in enumerate(sample, 1):
         lines += [
@@ -109,7 +109,7 @@ def sheet(sample: Sequence[Entry], found: int, seed: int) -> str:
 
 
 def count(text: str) -> dict[str, int]:
-    """Return the number of entries with each rating; raise ValueError for an entry without a single x."""
+    """Count the ratings on a finished sheet; raise ValueError for an entry without a single x."""
     found: Counter[str] = Counter()
     for number, marks in enumerate(RATED.findall(text), 1):
         chosen = [rating for rating, mark in zip(RATINGS, marks, strict=True) if mark != " "]

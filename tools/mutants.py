@@ -70,7 +70,7 @@ OPPOSITE: dict[type[ast.AST], type[Any]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of a file: the bytes from `start` to `end` are replaced."""
+    """A seeded fault in a file: the bytes from `start` to `end` are replaced."""
 
     path: str
     line: int
@@ -85,7 +85,7 @@ class Mutant:
         return f"{self.path}:{self.line} {self.operator}: {before[:60]} -> {after[:60]}"
 
     def apply(self, source: bytes) -> bytes:
-        """Return the file's content with the change."""
+        """Return the content of the file with the fault."""
         return source[: self.start] + self.after.encode() + source[self.end :]
 
 
@@ -95,7 +95,7 @@ def is_message(node: ast.AST) -> bool:
 
 
 def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of executed code, without messages and f-strings."""
+    """Yield the syntax nodes that run as code, without messages and f-strings."""
     if is_message(node) or isinstance(node, ast.JoinedStr):
         return
     if isinstance(node, ast.If) and any(getattr(inner, "id", "") in CHECKER_NAMES for inner in ast.walk(node.test)):
@@ -111,7 +111,7 @@ def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def with_opposite(node: ast.AST, name: str) -> str | None:
-    """Return the code of a node with the opposite operator; None if the operator has no opposite."""
+    """Return the code of a node with its operator replaced by the opposite, None if it has none."""
     changed = copy.deepcopy(node)
     operator = getattr(node, name)
     if isinstance(operator, list):
@@ -124,19 +124,19 @@ def with_opposite(node: ast.AST, name: str) -> str | None:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return True if an operand is text or a list, for which arithmetic only raises an error."""
+    """Return True if an operand is text or a list, on which other arithmetic would only raise an error."""
     literal = isinstance(node, ast.JoinedStr | ast.List | ast.Tuple) or is_message(node)
     return literal or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
 
 
 def comparison(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield comparisons with the boundary moved or the result negated."""
+    """Yield mutants of a comparison: its boundary moved, or its result negated."""
     if isinstance(node, ast.Compare):
         yield node, f"({with_opposite(node, 'ops')})"
 
 
 def arithmetic(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield sums, products and their relatives with another operator."""
+    """Yield mutants of an arithmetic operation, with another operator."""
     if isinstance(node, ast.BinOp) and not is_text(node.left) and not is_text(node.right):
         changed = with_opposite(node, "op")
         yield node, changed and f"({changed})"
@@ -145,7 +145,7 @@ def arithmetic(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield numbers with 1 added and subtracted."""
+    """Yield mutants of a number: 1 more and 1 less."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         for number in (node.value + 1, node.value - 1):
             if number != node.value:  # adding 1 to a float of 2**53 or more changes nothing
@@ -153,7 +153,7 @@ def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def boolean(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield negated conditions and flags, and `and` in place of `or`."""
+    """Yield mutants of a condition or flag: negated, or with `and` in place of `or`."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield node, str(not node.value)
     if isinstance(node, ast.BoolOp):
@@ -165,14 +165,14 @@ def boolean(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def result(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield returns of None in place of a value."""
+    """Yield mutants of a return statement that returns None instead of its value."""
     empty = isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
     if isinstance(node, ast.Return) and node.value is not None and not is_message(node.value) and not empty:
         yield node, "return None"
 
 
 def statement(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield dropped calls, updates and raised errors; calls that show a message are left out."""
+    """Yield mutants without a call, an update or a raised error; calls that show a message stay."""
     call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     if (call and not any(map(is_message, ast.walk(node)))) or isinstance(node, ast.AugAssign | ast.Raise):
         yield node, "pass"
@@ -206,7 +206,7 @@ def mutants_of(path: str, source: bytes) -> Iterator[Mutant]:
 
 
 def draw(found: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
-    """Return `number` distinct mutants, for each of which the operator is drawn before the place."""
+    """Draw `number` distinct mutants; for each, the operator is drawn first and then the place."""
     chance = random.Random(seed)
     places: dict[str, list[Mutant]] = {name: [] for name in OPERATORS}
     for mutant in found:
@@ -229,12 +229,12 @@ def source_files(root: Path, packages: Sequence[str]) -> list[Path]:
 
 
 def select_tests(graph: ImportGraph, path: str) -> list[str]:
-    """Return the test files that a mutant of this module must pass."""
+    """Return the test files that are run for a mutant of this module."""
     return own_tests(graph, path) or importing_tests(graph, path, indirect=True)
 
 
 def run_tests(root: Path, tests: Sequence[str], limit: float) -> tuple[int | None, str]:
-    """Return pytest's exit status, None after the time limit, and the end of its output."""
+    """Run tests; return pytest's exit status, None after the time limit, and the end of its output."""
     command = [sys.executable, "-m", "pytest", "-x", "--tb=short", "-m", "not browser", *tests]
     # Python recognises compiled files by size and second, which a mutant may share with the original.
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -246,7 +246,10 @@ def run_tests(root: Path, tests: Sequence[str], limit: float) -> tuple[int | Non
 
 
 def wait(process: psutil.Popen, limit: float) -> int | None:
-    """Return a process's exit status; kill it with its children and return None after the time limit."""
+    """Wait for a process and return its exit status; after the time limit, kill it and return None.
+
+    Its child processes are killed too.
+    """
     end = time.monotonic() + PATIENCE * limit
     used = 0.0
     while used < limit and time.monotonic() < end:
@@ -261,7 +264,7 @@ def wait(process: psutil.Popen, limit: float) -> int | None:
 
 
 def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str:
-    """Apply a mutant, run its tests, restore the file, and return the outcome."""
+    """Test a mutant: apply it, run its tests, restore the file, and return the outcome."""
     if not tests:
         return "survived, no test"
     file = root / mutant.path

@@ -22,19 +22,22 @@ Edit = tuple[int, int, str]  # (start byte, end byte, replacement)
 
 
 class CannotPlace(ValueError):
-    """Raised if a source names a module in an unsupported way."""
+    """Raised if a source file names a module in a way that cannot be rewritten."""
 
 
 @dataclass(frozen=True)
 class Placing:
-    """The target package; ``names`` are the moved top-level packages, ``modules`` all their dotted names."""
+    """The rewriting of imports to the package ``package``.
+
+    ``names`` are the moved top-level packages, and ``modules`` all their modules by dotted name.
+    """
 
     package: str
     names: tuple[str, ...]
     modules: Container[str] = ()
 
     def source(self, text: str, file: str = "") -> str:
-        """Return the source of a module with its imports rewritten; all line numbers stay the same.
+        """Return the source text of a module with its imports rewritten; line numbers stay the same.
 
         >>> rooms = Placing("house", ("hall", "app"))
         >>> rooms.source("import hall\\nimport hall.door as d\\nfrom hall.door import bell  # loud")

@@ -63,13 +63,13 @@ MEASURE = """(figure) => {
 
 
 def measure(page: Page, view: str) -> tuple[list[str], int | None]:
-    """Return the names of the controls above the fold, and the top of the first figure in pixels."""
+    """Return the names of a view's controls above the fold, and the top of its first figure in pixels."""
     found: Any = page.evaluate(MEASURE, VISITS[view].figure.replace(", " + LACKING, ""))
     return list(found[0]), found[1]
 
 
 def main(arguments: list[str]) -> int:
-    """Print a table of the views; return 1 if a view misses a goal."""
+    """Print the layout of the views as a table; return 1 if a view misses a goal."""
     from playwright.sync_api import sync_playwright
 
     missed = 0

@@ -1,4 +1,4 @@
-"""Length of the text on screen: messages, words, long sentences, long tooltips and long labels, by view.
+"""The amount of text on screen by view: messages, words, long sentences, long tooltips and long labels.
 
 python -m tools.screen_text            a table by view, and the totals with their limits and goals
 python -m tools.screen_text --show translate    the long sentences, tooltips and labels of a view or package
@@ -38,13 +38,13 @@ END = re.compile(r"(?<=[.!?])[”\"')]*\s+|\n+")
 
 @dataclass
 class GroupText:
-    """The messages of a view or a package, and those that are too long, by kind."""
+    """The messages of a view or package; ``long`` holds those that are too long, by kind."""
 
     messages: set[str] = field(default_factory=set)
     long: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in LONGEST})
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of the table."""
+        """Return the numbers of messages, words and long texts, as shown in the table."""
         words = sum(count_words(message) for message in self.messages)
         kinds = {f"long {kind}s": len(texts) for kind, texts in self.long.items()}
         return {"messages": len(self.messages), "words": words, **kinds}
@@ -108,7 +108,7 @@ def labels_and_tooltips(source: str) -> Iterator[tuple[str, str]]:
 
 
 def measure(files: Iterable[Path]) -> dict[str, GroupText]:
-    """Return the texts of each group; the paths are relative to the repository."""
+    """Return the messages on screen of each view or package; paths are relative to the repository."""
     found: dict[str, GroupText] = defaultdict(GroupText)
     for path in files:
         group = found[group_of(path)]
@@ -124,13 +124,13 @@ def measure(files: Iterable[Path]) -> dict[str, GroupText]:
 
 
 def report() -> dict[str, GroupText]:
-    """Return the texts of each group of the repository."""
+    """Return the messages on screen of each view or package of the repository."""
     files = (file.relative_to(ROOT) for room in ROOMS for file in sorted((ROOT / room).rglob("*.*")))
     return measure(files)
 
 
 def total(groups: dict[str, GroupText]) -> dict[str, int]:
-    """Return the totals; a message of several groups counts once."""
+    """Return the totals over all groups; a message that several groups contain counts once."""
     every = GroupText()
     for group in groups.values():
         every.messages |= group.messages

@@ -1,4 +1,4 @@
-"""Screenshots of README.md: starts the app, opens its pages in a browser, and writes to assets/.
+"""A script that takes the screenshots of README.md: it opens the app in a browser and writes to assets/.
 
 python tools/shots.py
 """
@@ -26,7 +26,7 @@ FOLDER = ROOT / "assets" / "screenshots"
 
 @dataclass(frozen=True)
 class Shot:
-    """A screenshot: page (the first page if empty), query, window size and colour scheme."""
+    """A screenshot to take: the page ("" for the first), its query, the window size and the colour scheme."""
 
     page: str = ""
     query: Mapping[str, str] = field(default_factory=dict)

@@ -78,7 +78,7 @@ EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
 
 @dataclass(frozen=True)
 class Passage:
-    """A docstring or a comment, and its first line number."""
+    """The text of a docstring or comment, and the number of its first line."""
 
     line: int
     text: str
@@ -86,7 +86,7 @@ class Passage:
 
 @dataclass
 class Count:
-    """Counts over a set of files."""
+    """Counts of words, style habits, functions and docstrings over a set of files."""
 
     words: int = 0
     habits: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Count:
     modules: int = 0
 
     def rates(self) -> dict[str, float]:
-        """Return each habit per 1,000 words, and two shares in percent.
+        """Return the rate of each style habit per 1,000 words, and two shares in percent.
 
         The shares are those of functions that are named by a participle, and of docstrings without a verb first.
         """
@@ -137,7 +137,7 @@ def prose(source: str) -> Iterator[Passage]:
 
 
 def count_habits(text: str) -> dict[str, int]:
-    """Count each habit in a text.
+    """Return how often each style habit occurs in a text.
 
     >>> count_habits("What is told where nobody reads.")
     {'what': 1, 'where': 1, 'told': 1, 'said': 0, 'stand': 0, 'one': 0, 'beside': 0, 'whatever': 0}
@@ -167,7 +167,7 @@ def begins_with_a_verb(docstring: str) -> bool:
 
 
 def add_names(count: Count, tree: ast.AST, name: str) -> None:
-    """Count the functions of a module that is not a test."""
+    """Add the functions of a module, and their docstrings, to a count; tests are left out."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -228,7 +228,7 @@ def quoted_messages(source: str) -> int:
 
 
 def report() -> dict[str, Any]:
-    """Return all values of the ratchet for the working tree."""
+    """Return the present values of all measures with limits, for the working tree."""
     sources = list(python_files(ROOT))
     counts = measure(sources)
     return {
@@ -243,7 +243,7 @@ def report() -> dict[str, Any]:
 
 
 def lower_limits(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return new limits: the smaller of the old limits and today's values.
+    """Return new limits: for each value, the old limit or today's value, whichever is smaller.
 
     Today's values are rounded up to a tenth, and no limit is below its goal.
     """

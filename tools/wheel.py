@@ -43,7 +43,7 @@ class CannotBuild(ValueError):
 
 
 def stage_files(root: Path, to: Path) -> None:
-    """Copy the files of the first wheel: headlight/, its packages and their assets."""
+    """Copy the files of the first wheel to a folder: headlight/, the packages it needs, and their assets."""
     names = {*ROOMS, *APP_ROOMS, "app", "assets"}
     for file in sorted((root / PACKAGE).iterdir()):
         if file.stem in names:
@@ -54,7 +54,7 @@ def stage_files(root: Path, to: Path) -> None:
 
 
 def staged_app(root: Path, to: Path) -> None:
-    """Copy the files of the second wheel, to the places that the first wheel expects."""
+    """Copy the files of the second wheel to a folder, at the places that the first wheel expects."""
     _place(root, to, [*((room, room) for room in APP_ROOMS), (LAUNCHER, LAUNCHER)])
     shutil.copytree(root / ".streamlit", to / PACKAGE / ".streamlit")
     _copy_assets(root, to, lambda name: name not in (*ASSETS, *LEFT_OUT))

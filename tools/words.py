@@ -1,4 +1,4 @@
-"""Extraction of the app's messages into the file of each language.
+"""Extraction of the app's messages into the translation file of each language.
 
 make words                 add new messages to assets/words/*.po, remove stale ones, list those without a translation
 make words ARGS=--check    list stale messages and messages without a translation; change nothing
@@ -45,7 +45,7 @@ msgstr ""
 
 
 def extract_messages(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
-    """Yield every message of the code, as a pair for plurals, with repetitions."""
+    """Yield every message in the source code, possibly repeatedly; plural messages are pairs."""
     for room in ROOMS:
         for file in sorted((root / room).rglob("*.*")):
             yield from file_messages(file)
@@ -53,7 +53,7 @@ def extract_messages(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
 
 
 def file_messages(file: Path) -> Iterator[str | tuple[str, str]]:
-    """Yield the messages of a source file, as pairs for plurals."""
+    """Yield the messages of a source file; plural messages are pairs."""
     method = {".py": "python", ".js": "javascript"}.get(file.suffix)
     if method is None or "vendor" in file.parts:
         return
@@ -73,7 +73,7 @@ def _of_data() -> Iterator[str]:
 
 
 def update_catalog(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
-    """Return a catalogue of exactly the wanted messages, sorted, with the existing translations."""
+    """Return the catalogue in a file with exactly the wanted messages, sorted; translations are kept."""
     with file.open("rb") as source:
         old = read_po(source, locale=file.stem)
     new = Catalog(locale=file.stem, charset="utf-8", fuzzy=False)
@@ -93,7 +93,7 @@ def format_catalog(catalogue: Catalog) -> bytes:
 
 
 def stale(file: Path, wanted: list[str | tuple[str, str]]) -> list[str]:
-    """Return the messages of a language file that the code no longer contains."""
+    """Return the messages in a translation file that the code no longer contains."""
     with file.open("rb") as source:
         listed = [message.id for message in read_po(source, locale=file.stem) if message.id]
     keys = {message[0] if isinstance(message, tuple) else message for message in wanted}

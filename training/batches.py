@@ -22,7 +22,7 @@ MASKED, RANDOM, KEPT = (
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """A batch with masked tokens: the model's input ids, the positions to predict and their labels."""
+    """Token sequences with masked tokens: the input ids, the positions to predict and their labels."""
 
     pieces: NDArray[np.int64]  # (row, position)
     places: NDArray[np.int64]  # (chosen,) indices into the flattened (row, position) array, ascending
@@ -33,12 +33,12 @@ class MaskedBatch:
 def choose(
     candidates: NDArray[np.bool_], words: NDArray[np.int64], rate: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Return a boolean mask (row, position) that selects a share of each row's candidates for masking.
+    """Select the tokens to predict, about the share ``rate`` of each row's candidates, shape (row, position) bool.
 
-    ``words`` contains the word number of each position, ascending along a row; words are selected as a whole. Pass
-    a different number for every position to select single tokens. A row may select ``rate`` times its number of
-    candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the rest of
-    that number, so a row has no selected token if every word is too long.
+    ``words`` contains the word number of each position, ascending along a row; a word is selected as a whole. Pass a
+    different number for every position to select single tokens. The limit of a row is ``rate`` times its number of
+    candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the rest of the
+    limit, so a row has no selected token if every word is too long.
 
     >>> everywhere, alone = np.ones((1, 8), bool), np.arange(8)[None]
     >>> int(choose(everywhere, alone, 0.5, np.random.default_rng(0)).sum())
@@ -99,11 +99,11 @@ class SentencePair:
 
 
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
-    """Return the indices of the sentences at which spans of ``room`` tokens start, shape (span,).
+    """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
 
-    Spans are consecutive: the sentence that the end of a span cuts starts the next span. The last span of a
-    document starts early enough to be full if the document has enough tokens. A sentence starts no span if it does
-    not end within ``room`` tokens.
+    Spans are consecutive: the sentence that the end of a span cuts starts the next span. The last span of a document
+    starts early enough to be full if the document has enough tokens. A sentence starts no span if it does not end
+    within ``room`` tokens.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):
@@ -184,7 +184,7 @@ SHORTEST = 16  # tokens of the shortest shortened pair, including special tokens
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The special token ids of a tokenizer, and the properties of its vocabulary that masking needs."""
+    """The special token ids of a tokenizer, and flags of its tokens that masking needs."""
 
     start: int
     end: int
@@ -211,7 +211,7 @@ class PretrainingBatch:
 
 @dataclass(frozen=True)
 class PretrainingBatches:
-    """The batches of a corpus, indexed by step. Every span is used once before any is used again."""
+    """The batches of a corpus, one for each step. Every span is used once before any is used again."""
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -223,10 +223,10 @@ class PretrainingBatches:
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:
-        """Return the indices of the sentences at which spans start, shape (span,).
+        """Return the index of the first sentence of each span, shape (span,).
 
-        The array takes 8 bytes per ``length`` tokens; nothing else in memory grows with the corpus. Raise
-        UserError if there are no spans.
+        The array takes 8 bytes per ``length`` tokens; nothing else in memory grows with the corpus. Raise UserError if
+        there are no spans.
         """
         found = spans(self.corpus, self.length - SPECIAL)
         if not len(found):
@@ -254,7 +254,7 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Return the sentence indices at which the spans of a step start, in the shuffled order of the epoch."""
+        """Return the first sentence of each span in a step's batch, in the shuffled order of the epoch."""
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))
         return [int(self.spans[self._order(int(p))[w]]) for p, w in zip(passes, within, strict=True)]

@@ -30,7 +30,10 @@ WATCHED = ((3, 1), (5, 11))  # (layer, head) of the embedded encoder's coreferen
 
 @dataclass(frozen=True)
 class PronounScore:
-    """Attention weight from "it" to "animal", between 0 and 1; layers and heads are counted from 0."""
+    """The largest attention weight from "it" to "animal" in the test sentence, and the head that has it.
+
+    Layers and heads are counted from 0.
+    """
 
     layer: int
     head: int
@@ -40,7 +43,7 @@ class PronounScore:
 
 @torch.no_grad()
 def pronoun_score(model: BertForPreTraining, tokenizer: BertTokenizerFast) -> PronounScore:
-    """Compute the pronoun score of a model on the sentence ``TEXT``."""
+    """Find the head with the largest weight from "it" to "animal" in the sentence ``TEXT``."""
     encoded = tokenizer(TEXT, return_tensors="pt").to(model.device)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     model.eval()
@@ -59,7 +62,7 @@ RATE = 0.15  # masking rate of the evaluation, independent of the training's
 
 @dataclass(frozen=True)
 class PretrainingScore:
-    """Results on one held-out source. Shares are between 0 and 1.
+    """Scores of a model on a held-out source; accuracies are between 0 and 1.
 
     ``masked`` is the number of tokens that were replaced by [MASK]; ``chosen`` also counts the 10 % that were
     replaced by a random token and the 10 % that stayed unchanged. The baseline always predicts the most frequent
@@ -84,10 +87,9 @@ class PretrainingScore:
 def evaluate(
     model: BertForPreTraining, batches: PretrainingBatches, pairs: int, counts: NDArray[np.int64], precision: Precision
 ) -> PretrainingScore:
-    """Score a model on the first ``pairs`` held-out pairs, rounded down to whole batches.
+    """Score a model on the first ``pairs`` held-out sentence pairs, rounded down to whole batches.
 
-    If there are fewer pairs, all are used. ``counts`` contains the frequency of each token id in the training
-    text.
+    If there are fewer pairs, all are used. ``counts`` contains the frequency of each token id in the training text.
     """
     steps = max(1, min(pairs, len(batches.spans)) // batches.size)
     frequent = torch.from_numpy(np.argsort(-counts, kind="stable")[:5].copy())
@@ -153,7 +155,7 @@ class PretrainingRun(loop.Run):
     )  # a frozen copy of the initial encoder for attention distillation; None without distillation
 
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch: masked tokens, next sentence and attention distillation."""
+        """Compute the loss of the next batch: masked tokens, next sentence and attention distillation, summed."""
         device, hold = self.precision.device, self.config.hold
         batch = self.batches(self.progress.step, self.masking_rate())
         reading = read(self.model, batch, device, attentions=self.teacher is not None)
@@ -167,7 +169,7 @@ class PretrainingRun(loop.Run):
         return {"masking": round(self.masking_rate(), 4)}
 
     def masking_rate(self) -> float:
-        """Return the share of tokens to predict at this step, interpolated linearly over the run."""
+        """Return the share of tokens to predict at the current step, interpolated linearly over the run."""
         first, last = self.config.masking.rate
         return first + (last - first) * min(1.0, self.progress.step / self.progress.schedule.last)
 
@@ -189,13 +191,16 @@ class PretrainingRun(loop.Run):
 
 
 def pretrain(config: PretrainingConfig, stint: RunBudget = TO_THE_END) -> None:
-    """Start or resume a run until its last step or the end of the budget ``stint``; may raise UserError."""
+    """Start or resume BERT pre-training until the last step, or until the budget ``stint`` is used up.
+
+    May raise UserError.
+    """
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: PretrainingConfig) -> PretrainingRun:
-    """Tokenise the texts, build the model, and load the latest checkpoint if there is one."""
+    """Tokenise the texts and build the model of a run, and load its latest checkpoint if there is one."""
     folder = start_folder(config.start)
     fits(folder, config.data.length)
     prepare(config, folder / "tokenizer.json")
@@ -246,9 +251,10 @@ def held_out_text(config: PretrainingConfig, source: TextSource) -> Path:
 
 
 def prepare(config: PretrainingConfig, tokenizer_file: Path) -> None:
-    """Tokenise every corpus that does not exist yet; the held-out documents are the same in every call.
+    """Tokenise every corpus of the configuration that does not exist yet.
 
-    Raise UserError if an existing corpus has other sources, another held-out share or another tokenizer.
+    The same documents are held out in every call. Raise UserError if an existing corpus has other sources, another
+    held-out share or another tokenizer.
     """
     share, every = config.data.held_out, {source.name: source.path.name for source in config.sources}
     made_of = {"held_out": share, "sources": every}
@@ -278,7 +284,7 @@ def training_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: in
 
 
 def held_out_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: int) -> dict[str, PretrainingBatches]:
-    """Return the evaluation batches of each source: pairs of full length, with single tokens masked."""
+    """Return the evaluation batches of each source: sentence pairs of full length, with single tokens masked."""
     length, size = config.data.length, config.optimiser.batch
     return {
         source.name: PretrainingBatches(corpus.read(held_out_text(config, source)), vocabulary, length, size, seed)

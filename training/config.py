@@ -15,7 +15,7 @@ from training.batches import SHORTEST
 
 
 class Range(NamedTuple):
-    """The allowed range of a setting: its description, and a predicate that accepts valid numbers."""
+    """The allowed range of a setting: a description, and a predicate that is true for valid numbers."""
 
     words: str
     holds: Callable[[float], bool]
@@ -54,7 +54,7 @@ class TextSource:
 
 @dataclass(frozen=True)
 class OptimizerTable:
-    """The settings of AdamW, its peak learning rate and its warm-up; each recipe adds the batch size."""
+    """The settings of AdamW, with its peak learning rate and warm-up steps; recipes add the batch size."""
 
     steps: Count = 10_000  # the step at which the learning rate reaches 0, unless the run has a time limit
     warm_up: Whole = 500  # steps
@@ -79,7 +79,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class CardTable:
-    """Text of the model card that is not measured; each recipe adds a default title."""
+    """The texts of a model card that are not measured; each recipe adds a default title."""
 
     summary: str = "Trained with Headlight's recipe."
     licence: str = "other"
@@ -87,7 +87,10 @@ class CardTable:
 
 
 def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
-    """Return the content of a TOML file; raise UserError if it is unreadable or has wrong keys."""
+    """Return the content of a TOML file; raise UserError if it cannot be read or its keys are wrong.
+
+    ``required`` are keys that must be present, and ``tables`` the keys of its tables.
+    """
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -121,7 +124,7 @@ def table(kind: type, values: Any, name: str) -> Any:
 
 
 def check_value(name: str, value: Any, wanted: Any) -> Any:
-    """Return a value converted to an annotation's type; raise UserError if its type or range is wrong.
+    """Convert a value to the annotated type of a setting; raise UserError if its type or range is wrong.
 
     >>> check_value("[masking] rate", [0.25, 0.15], tuple[SomeShare, SomeShare])
     (0.25, 0.15)
@@ -179,7 +182,7 @@ class BertOptimizer(OptimizerTable):
 
 @dataclass(frozen=True)
 class Distillation:
-    """The settings of attention distillation from the initial encoder; a weight of 0 switches it off."""
+    """The settings of attention distillation from the initial encoder; a weight of 0 turns it off."""
 
     weight: Amount = 0.0
     rows: Count = (
@@ -189,7 +192,7 @@ class Distillation:
 
 @dataclass(frozen=True)
 class BertCard(CardTable):
-    """The model card of a BERT."""
+    """The texts of a BERT's model card."""
 
     title: str = "A BERT with both heads"
     language: str = "en"
@@ -198,7 +201,7 @@ class BertCard(CardTable):
 
 @dataclass(frozen=True)
 class PretrainingConfig:
-    """The configuration of a run: its folder, its texts and its initial weights."""
+    """The configuration of a pre-training run: its folder, its texts, its initial weights and all settings."""
 
     run: Path  # the folder that the run writes to
     start: str  # "embedded", a folder with weights, or a folder with only config.json to train from scratch

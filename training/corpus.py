@@ -100,7 +100,7 @@ UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class TokenCorpus:
-    """A tokenised corpus; the arrays of tokens, sentences and documents are memory-mapped and read-only."""
+    """A tokenised corpus: token ids, and the starts of sentences and documents, as memory-mapped arrays."""
 
     pieces: NDArray[np.unsignedinteger]  # (token,) uint16 or uint32: ids without special tokens
     sentences: NDArray[np.int64]  # (sentence + 1,) the first token of each sentence, then the number of tokens
@@ -125,8 +125,8 @@ def write(
 ) -> None:
     """Tokenise (name, text) documents into a corpus folder, which is created atomically.
 
-    ``made_of`` describes the origin of the documents, for ``check_origin`` in a later run. Raise UserError if no
-    document has a token.
+    ``made_of`` describes the origin of the documents; a later run compares it with ``check_origin``. Raise UserError
+    if no document has a token.
     """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -182,7 +182,7 @@ def _encode_documents(
 
 
 def facts(folder: Path) -> dict[str, Any]:
-    """Return the metadata of a corpus folder: its counts, its origin and the SHA-256 of its tokenizer."""
+    """Return the metadata of a corpus folder: its counts, the origin of its texts, and its tokenizer's SHA-256."""
     found: dict[str, Any] = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
     return found
 
@@ -203,9 +203,10 @@ def names(folder: Path) -> list[str]:
 
 
 def check_origin(stated: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Raise UserError if ``stated`` contains a value other than in ``wanted``.
+    """Raise UserError if a corpus was made of other texts or settings than are ``wanted`` now.
 
-    Missing values are not compared, so folders of earlier versions can still be opened.
+    ``stated`` is the origin in the corpus folder. Missing values are not compared, so folders of earlier versions can
+    still be opened.
 
     >>> check_origin({"held_out": 0.02, "pieces": 9}, {"held_out": 0.02, "vocabulary": 8000}, Path("run"))
     >>> check_origin({"held_out": 0.02}, {"held_out": 0.1}, Path("run"))

@@ -27,7 +27,7 @@ Line = tuple[str, Sequence[float], Sequence[float]]  # name, x (millions of toke
 
 @dataclass(frozen=True)
 class Panel:
-    """A frame with its lines; its y axis extends from 0 to ``highest``."""
+    """A coordinate system of an SVG with its lines; the y axis extends from 0 to ``highest``."""
 
     title: str
     lines: Sequence[Line]
@@ -35,12 +35,12 @@ class Panel:
 
 
 def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
-    """Return a value of metrics.jsonl's rows as a line over the number of tokens, in millions."""
+    """Return the value ``key`` of metrics.jsonl's rows as a line over the number of tokens, in millions."""
     return name, [row["pieces"] / 1e6 for row in rows], [row[key] for row in rows]
 
 
 def svg(panels: Sequence[Panel]) -> str:
-    """Return an SVG with the panels from top to bottom, on a common x axis."""
+    """Return an SVG of the panels, one below the other, with a common x axis."""
     end = max((x for panel in panels for _, across, _ in panel.lines for x in across), default=0.0) or 1.0
     drawn = [
         _draw_frame(panel.title, panel.lines, end, panel.highest, TOP + index * (HEIGHT + GAP))
@@ -86,7 +86,10 @@ def _draw_frame(title: str, lines: Sequence[Line], end: float, highest: float, t
 
 
 class Metrics:
-    """A log in metrics.jsonl, truncated at the start to its length at the latest checkpoint."""
+    """The log of a run in metrics.jsonl and log.md.
+
+    When a run resumes, metrics.jsonl is truncated to its length at the latest checkpoint.
+    """
 
     def __init__(self, folder: Path, keep_bytes: int) -> None:
         self.folder = folder
@@ -96,7 +99,7 @@ class Metrics:
             stream.truncate(min(keep_bytes, self.file.stat().st_size))
 
     def write(self, kind: str, **values: Any) -> None:
-        """Append a line of a kind, such as "plan", "step" or "evaluation", with its values."""
+        """Append a line to metrics.jsonl: its kind, such as "plan", "step" or "evaluation", and its values."""
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"kind": kind, **values}) + "\n")
 
@@ -109,12 +112,12 @@ class Metrics:
 
     @property
     def size(self) -> int:
-        """Return the size of the file in bytes."""
+        """Return the size of metrics.jsonl in bytes."""
         return self.file.stat().st_size
 
 
 def lines(file: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the rows of a kind in order."""
+    """Return the rows of a metrics.jsonl that have the given kind, in order."""
     rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
     return [row for row in rows if row["kind"] == kind]
 

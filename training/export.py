@@ -32,9 +32,9 @@ SCORES = "evaluation.json"
 
 
 def save_half(model: Any, folder: Path) -> None:
-    """Save the weights in float16, with a configuration that makes transformers load them in float32.
+    """Save the weights in float16, with a configuration that makes transformers load them as float32.
 
-    Float32 represents the stored values exactly; without this setting transformers would also compute in float16.
+    Float32 represents the stored values exactly. Without this setting transformers would also compute in float16.
     """
     model.half().save_pretrained(folder)
     model.config.dtype = torch.float32
@@ -172,8 +172,9 @@ FINAL_SEED = EVALUATION_SEED + 1
 def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path | None = None) -> None:
     """Export the model of the last checkpoint, evaluate it, and write scores, curves and model card.
 
-    ``further`` is a JSON file of more scores, for example of a probe, which are copied into the scores and the
-    card. Raise UserError if the run has no checkpoint or the file is invalid.
+    ``pairs`` is the number of evaluated sentence pairs. ``further`` is a JSON file of more scores, for example of a
+    probe, which are copied into the scores and the card. Raise UserError if the run has no checkpoint or the file is
+    invalid.
     """
     torch.set_num_threads(config.loop.threads)
     more = {} if further is None else {"further": _load_more_scores(further)}

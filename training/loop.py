@@ -28,7 +28,7 @@ from training.schedule import Schedule, set_rate
 
 @dataclass(frozen=True)
 class Precision:
-    """A device, and the type of its matrix products: bfloat16 or float32.
+    """The device of a training, and the number format of its matrix products: bfloat16 or float32.
 
     Weights and optimiser stay in float32.
     """
@@ -37,14 +37,15 @@ class Precision:
     bf16: bool
 
     def autocast(self) -> AbstractContextManager[None]:
-        """Return a context manager that computes matrix products in bfloat16 if ``bf16`` is set."""
+        """Return a context manager in which matrix products use bfloat16, if ``bf16`` is set."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16)
 
 
 def precision(name: str) -> Precision:
-    """Return the device (a GPU if there is one) and its precision: "bf16", "fp32" or "auto".
+    """Return the device, a GPU if there is one, and the number format that ``name`` selects.
 
-    "auto" selects bfloat16 if the hardware multiplies it. Raise UserError for any other name.
+    ``name`` is "bf16", "fp32" or "auto", which selects bfloat16 if the hardware supports it. Raise UserError for any
+    other name.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name not in ("auto", "bf16", "fp32"):
@@ -64,7 +65,7 @@ BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, A
 
 @dataclass
 class RunProgress:
-    """The progress of a run."""
+    """The progress of a run: step, tokens and seconds so far, and the learning-rate schedule."""
 
     schedule: Schedule
     step: int = 0
@@ -129,10 +130,7 @@ PACE_STEPS = 50  # steps whose time is measured before the number of steps is fi
 
 @dataclass(frozen=True)
 class RunBudget:
-    """The limits and options of a call of ``train`` that are not in the configuration.
-
-    None leaves an option out.
-    """
+    """Limits of a single call of ``train``, and changes of its plan; None leaves an option out."""
 
     stop_after: float | None = None  # minutes after which the run stops and can be resumed
     finish_in: float | None = None  # minutes until the learning rate reaches 0; replanned at checkpoints and half-way
@@ -146,7 +144,7 @@ TO_THE_END = RunBudget()
 
 @dataclass(frozen=True)
 class StepResult:
-    """The loss of one batch."""
+    """The loss of a batch: the total, its parts, and the number of tokens."""
 
     loss: torch.Tensor  # () the total loss, for the backward pass
     parts: torch.Tensor  # (part,) the losses to log, in the order of the recipe's PARTS
@@ -155,7 +153,7 @@ class StepResult:
 
 @dataclass(kw_only=True)
 class Run(ABC):
-    """A run that is ready for its next step. Subclasses define its loss and its evaluation."""
+    """A training run that is ready for its next step. Subclasses define its loss and its evaluation."""
 
     PARTS: ClassVar[tuple[str, ...]]  # names of the logged losses
 
@@ -175,19 +173,19 @@ class Run(ABC):
 
     @abstractmethod
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch; called under autocast."""
+        """Return the loss of the next batch; the caller enables autocast."""
 
     @abstractmethod
     def assess(self) -> None:
         """Evaluate the model on held-out text and log the results."""
 
     def settings(self) -> dict[str, float]:
-        """Return further values for a step's line in the log, such as a setting that changes during the run."""
+        """Return settings that change during the run, for the step's line in the log."""
         return {}
 
 
 def train(run: Run, stint: RunBudget) -> None:
-    """Train until the last step or the end of the budget ``stint``.
+    """Train a run until its last step, or until the budget ``stint`` is used up.
 
     Raise UserError if ``raise_to`` or ``finish_in`` does not suit the progress of the run.
     """
@@ -238,7 +236,7 @@ def _steps(run: Run, stopped: list[bool], stint: RunBudget) -> None:
 
 
 def step(run: Run) -> None:
-    """Take one optimiser step."""
+    """Compute the gradients of the next batch and update the weights."""
     progress = run.progress
     with run.precision.autocast():
         learned = run.learn()
@@ -254,7 +252,7 @@ def step(run: Run) -> None:
 
 
 def log_position(progress: RunProgress) -> dict[str, float]:
-    """Return step, tokens and seconds, for a line of metrics.jsonl."""
+    """Return the step, tokens and seconds so far, for a line of metrics.jsonl."""
     return {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
 
 

@@ -1,4 +1,4 @@
-"""BERT with both pre-training heads, its losses, attention distillation, and head initialisation."""
+"""BERT with both pre-training heads: construction, losses, attention distillation, and head initialisation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def start_folder(start: str) -> Path:
 
 
 def fits(folder: Path, length: int) -> None:
-    """Raise UserError if ``length`` exceeds the number of positions of the folder's model."""
+    """Raise UserError if the model in a folder has fewer than ``length`` positions."""
     most = BertConfig.from_pretrained(folder).max_position_embeddings
     if length > most:
         raise UserError(
@@ -44,7 +44,7 @@ def fits(folder: Path, length: int) -> None:
 
 
 def vocabulary(folder: Path) -> Vocabulary:
-    """Return the special token ids and the word-continuation flags of a folder's tokenizer."""
+    """Return the special token ids of a folder's tokenizer, and flags for tokens that continue a word."""
     tokenizer = BertTokenizerFast.from_pretrained(folder)
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     special = {*tokenizer.all_special_ids, *(i for i, token in enumerate(tokens) if token.startswith("[unused"))}
@@ -59,11 +59,10 @@ def vocabulary(folder: Path) -> Vocabulary:
 
 
 def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
-    """Build the folder's model; return it with True if its encoder has the folder's weights.
+    """Build the model of a folder; return it, and True if its encoder has stored weights.
 
-    Dropout is off: a run of this size sees no text twice, so there is little to overfit. Weights that the folder
-    does not contain are drawn at random from the seed. Raise UserError if the stored weights do not fit
-    config.json.
+    Dropout is off: a run of this size sees no text twice, so there is little to overfit. Weights that the folder does
+    not contain are drawn at random from the seed. Raise UserError if the stored weights do not fit config.json.
     """
     config = BertConfig.from_pretrained(
         folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
@@ -87,7 +86,7 @@ def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
 
 @dataclass(frozen=True)
 class PretrainingOutput:
-    """The outputs of a model for a batch."""
+    """The outputs of BERT for a batch: vocabulary logits, next-sentence logits, and attention maps."""
 
     logits: Tensor  # (chosen, vocabulary)
     follows: Tensor  # (row, 2) next-sentence logits: 0 follows, 1 is from another document
@@ -97,9 +96,9 @@ class PretrainingOutput:
 def read(
     model: BertForPreTraining, batch: PretrainingBatch, device: torch.device, *, attentions: bool = False
 ) -> PretrainingOutput:
-    """Run a forward pass, with vocabulary logits only at the chosen positions.
+    """Run a forward pass of BERT on a batch.
 
-    The logits are the most expensive part of the pass.
+    Vocabulary logits, the most expensive part, are computed only at the positions to predict.
     """
     output = encode(model.bert, batch, device, attentions=attentions)
     hidden = output.last_hidden_state.flatten(0, 1)[_to_device(batch.masked.places, device)]
@@ -140,7 +139,10 @@ LEAST = 1e-6  # attention weights are clamped to this before the logarithm, sinc
 
 @torch.no_grad()
 def teach(teacher: BertModel, batch: PretrainingBatch, device: torch.device, rows: int) -> tuple[Tensor, ...]:
-    """Compute the teacher's attention maps of the first ``rows`` rows: per layer (row, head, query, key)."""
+    """Compute the teacher's attention maps for the first ``rows`` rows of a batch.
+
+    Return a tensor (row, head, query, key) per layer.
+    """
     maps: tuple[Tensor, ...] = encode(teacher, batch, device, attentions=True, rows=rows).attentions
     return maps
 
@@ -190,9 +192,9 @@ def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 def warm_start(model: BertForPreTraining, batches: Iterable[PretrainingBatch], counts: NDArray[np.int64]) -> None:
     """Initialise the masked-LM head by a ridge regression from hidden states to word embeddings.
 
-    The targets are the embeddings of the labels. The output bias is the logarithm of the token frequencies. GELU
-    is applied between the fit and the embeddings, so the output of the fit is shifted into the range in which GELU
-    is nearly the identity; the following layer normalisation removes the shift.
+    The targets are the word embeddings of the masked tokens. The output bias is the logarithm of the token
+    frequencies. GELU is applied between the fit and the embeddings, so the output of the fit is shifted into the range
+    in which GELU is nearly the identity; the following layer normalisation removes the shift.
     """
     head = model.cls.predictions
     embeddings = model.bert.embeddings.word_embeddings.weight.double().cpu()

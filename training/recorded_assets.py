@@ -24,13 +24,13 @@ from probing.reference_priors import measure_priors, store
 
 
 def write_priors() -> None:
-    """Measure and store the heads' positional priors of the embedded models."""
+    """Measure the positional priors of the embedded models' heads, and store them in assets/."""
     backend = LocalBackend(Settings(offline=True))
     store({card.id: measure_priors(backend, card.id, None, card.kind) for card in (EMBEDDED_CARD, *OWN_CARDS)})
 
 
 def write_pronoun_heads() -> None:
-    """Score and store the pronoun head of each embedded model that reads a single text."""
+    """Find the pronoun head of each embedded model that reads a single text, and store it in assets/."""
     backend = LocalBackend(Settings(offline=True))
     found = {}
     for card in (EMBEDDED_CARD, *OWN_CARDS):
@@ -53,7 +53,10 @@ def record_trace() -> Trace:
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """Return the largest difference of two traces' weights and the mean share of attention that moved."""
+    """Return how far the weights of a stored trace differ from those of the recorded trace.
+
+    The result holds the largest difference of a weight, and the mean share of attention that moved.
+    """
     largest, moved = [], []
     for layer in range(trace.layers):
         for head in range(trace.heads):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, wh
 
 @dataclass(frozen=True)
 class Plan:
-    """A linear decay from ``share`` of the peak learning rate at ``step`` to 0 at step ``last``."""
+    """A linear decay of the learning rate: from ``share`` of its peak at ``step`` to 0 at step ``last``."""
 
     step: int
     share: float
@@ -28,7 +28,7 @@ class Plan:
 class Schedule:
     """A learning-rate schedule relative to its peak: a linear warm-up, then linear decays.
 
-    Each plan replaces the decay from its first step on.
+    From its first step on, each plan replaces the decay before it.
     """
 
     warm_up: int
@@ -40,7 +40,7 @@ class Schedule:
         return self.plans[-1].last
 
     def share(self, step: int) -> float:
-        """Return the learning rate at a step as a share of its peak.
+        """Return the learning rate at a step, relative to its peak.
 
         >>> shape = start(warm_up=2, last=6)
         >>> [round(shape.share(step), 2) for step in range(7)]
@@ -54,7 +54,7 @@ class Schedule:
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
     def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
-        """Return the schedule with a new last step, planned at ``step``.
+        """Return the schedule with a decay from ``step`` to a new last step.
 
         A plan made during the warm-up starts at the end of the warm-up. Otherwise the learning rate continues from
         its current value, or from ``share``; a rate that has reached 0 needs ``share`` to rise again. Raise
@@ -78,21 +78,24 @@ def to_json(shape: Schedule) -> dict[str, Any]:
 
 
 def read(said: Mapping[str, Any]) -> Schedule:
-    """Return the schedule that ``to_json`` converted."""
+    """Return the schedule from the JSON values of ``to_json``."""
     return Schedule(said["warm_up"], tuple(Plan(*plan) for plan in said["plans"]))
 
 
 def start(warm_up: int, last: int) -> Schedule:
-    """Return a schedule with a single decay; raise UserError if no step is left after the warm-up."""
+    """Return a schedule of a warm-up and a decay that ends at ``last``.
+
+    Raise UserError if no step is left after the warm-up.
+    """
     if last <= warm_up:
         raise UserError(f"{last} steps leave none after a warm-up of {warm_up}.")
     return Schedule(warm_up, (Plan(warm_up, 1.0, last),))
 
 
 def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
-    """Return AdamW over all parameters, with each group's peak learning rate in ``peak``.
+    """Return AdamW over all parameters; the key ``peak`` of a group is its peak learning rate.
 
-    With ``layer_decay``, the rate of each layer of a BERT is this share of the rate of the layer above it.
+    With ``layer_decay`` d, the learning rate of each layer of a BERT is d times that of the layer above it.
     """
     import torch
 

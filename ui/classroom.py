@@ -32,9 +32,9 @@ MOST = 30  # Maximum number of answers drawn.
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw the answers ``said`` to a question: a head map, a list or a bar chart, by the question's kind.
+    """Draw the answers of a class to a question: as a map of heads, a list or a bar chart.
 
-    ``own`` is the visitor's own answer, or None. At most MOST answers are drawn.
+    The kind of the question decides. ``own`` is the visitor's own answer, or None. At most MOST answers are drawn.
     """
     show_notice(summary(question, said, own), role="status")
     if not said:
@@ -58,7 +58,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
-    """Return sentences with the number of answers, the correct answer and the visitor's own answer."""
+    """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
     parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
     if question.truth:
         parts.append(_("The model’s answer: {truth}.", truth=format_answer(question, question.truth)))
@@ -86,7 +86,7 @@ PROBLEM, FIELD = "class_problem", "_field"
 
 
 def reply(code: str, seen: StudentView) -> None:
-    """Draw the question with an answer field, or the answers of the class if they are revealed.
+    """Draw a field to answer the teacher's question, or the class's answers once they are revealed.
 
     The answer field is in a collapsed expander if the student has answered.
     """
@@ -195,7 +195,7 @@ def follow(path: str) -> StudentView | NotInClass | None:
 
 
 def attend(seen: StudentView | NotInClass | None) -> None:
-    """Draw the class bar if this session is in a class; ``seen`` is the result of `follow` in this run."""
+    """Draw the class bar if this session is in a class; ``seen`` is the result of ``follow`` in this run."""
     code = classroom.code()
     if code is None:
         return
@@ -209,12 +209,12 @@ def attend(seen: StudentView | NotInClass | None) -> None:
 
 
 def shared_address() -> str:
-    """Return the address of the present view for other visitors, without the language and the class."""
+    """Return the address of the present view to share: without the visitor's language and class."""
     return _address(current_view(), page_query())
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Return a function that presents a view of this page to the class; None if no class follows.
+    """Return a function that shows a view of this page to the teacher's class; None without a class.
 
     The function takes the query of the address, and returns False if the class no longer accepts this teacher.
     """
@@ -240,7 +240,7 @@ def _address(view: str, query: dict[str, str]) -> str:
 
 
 def class_summary(board: TeacherView) -> str:
-    """Return sentences with the number of students, the number of answers and the lost students."""
+    """Return sentences with the numbers of students, of answers, and of students who are lost."""
     n = len(board.students)
     parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
     if board.asked is not None and not board.revealed:

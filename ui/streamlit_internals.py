@@ -1,4 +1,4 @@
-"""Everything in Python that depends on Streamlit's private modules, paths and messages.
+"""All Python code that depends on Streamlit's private modules, paths and messages.
 
 Importing this module checks Streamlit's version, because private names may change with each release. The scripts'
 counterpart is `viz/components/shared/streamlit_internals.js`; style rules that use Streamlit's elements are in
@@ -25,7 +25,7 @@ WRONG_VERSION = (
 
 
 def check_version(installed: str) -> None:
-    """Raise RuntimeError if the installed version does not belong to the expected release.
+    """Raise RuntimeError if the installed Streamlit is not of the release that this module was written for.
 
     >>> check_version("1.67.3")
     >>> check_version("1.7")
@@ -59,7 +59,7 @@ TRIGGER_PREFIX = "$$STREAMLIT_INTERNAL_KEY"  # The prefix of a component's trigg
 
 
 def script_run() -> ScriptRunContext | None:
-    """Return the context of this thread's script run, or None outside a script run."""
+    """Return Streamlit's context of the script run in this thread, or None outside a script run."""
     return get_script_run_ctx(suppress_warning=True)
 
 
@@ -118,7 +118,7 @@ class UploadedFiles(Protocol):
     file_storage: dict[str, dict[str, UploadedFileRec]]
 
     def remove_file(self, session_id: str, file_id: str) -> None:
-        """Remove a file from the storage."""
+        """Remove an uploaded file of a session from the storage."""
         ...
 
 
@@ -129,7 +129,7 @@ def uploaded_files() -> UploadedFiles:
 
 
 def inline_scripts() -> str:
-    """Return the Content-Security-Policy hashes of the inline scripts in Streamlit's index.html."""
+    """Return hashes of the inline scripts in Streamlit's index.html, for the Content-Security-Policy."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)

@@ -1,4 +1,4 @@
-"""Colour palettes of the components, read from shared/colours.js, which defines them."""
+"""Colour palettes for Python code, read from shared/colours.js, where they are defined for the components."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def read_colors(name: str) -> tuple[str, ...]:
 
 @cache
 def sequential_ramp() -> Colors:
-    """Return the light theme's sequential palette, shape (256, RGB), from least to most.
+    """Return the colours of the light theme's sequential scale, (256, RGB), from least to most.
 
-    The palette equals that of `between` in colours.js.
+    They equal those of `between` in colours.js.
 
     >>> sequential_ramp()[0].tolist(), sequential_ramp()[255].tolist()
     ([249, 250, 249], [22, 11, 21])
@@ -38,9 +38,9 @@ def sequential_ramp() -> Colors:
 
 @cache
 def diverging_ramp() -> Colors:
-    """Return the light theme's diverging palette, shape (256, RGB), from most negative to most positive.
+    """Return the colours of the light theme's diverging scale, (256, RGB), from negative to positive.
 
-    The palette equals that of `divergingRamp` in colours.js.
+    They equal those of `divergingRamp` in colours.js.
 
     >>> diverging_ramp()[0].tolist(), diverging_ramp()[128].tolist(), diverging_ramp()[255].tolist()
     ([0, 57, 103], [248, 247, 247], [88, 42, 0])

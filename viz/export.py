@@ -1,7 +1,7 @@
 """Export of attention weights to CSV and JSON, with the provenance of the numbers.
 
-A weight is written with enough digits that reading it as float32 gives the same bits. CSV files are UTF-8 with a
-byte order mark and CRLF line ends, and contain nothing but the table.
+Weights have enough digits to restore their exact float32 value. CSV files are UTF-8 with a byte order mark and CRLF
+line ends, and contain nothing but the table.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TOLD = ("label", "text", "special", "segment", "word")  # the fields of a token 
 
 
 class TooLong(ValueError):
-    """Raised if a text gives more weights than an exported file or picture may hold."""
+    """Raised if a text has more weights than an exported file or picture may contain."""
 
 
 def caption(view: View, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
-    """Return the provenance of a view's numbers: model, text and view options."""
+    """Return the provenance of a view's numbers: the model, the text and the view options."""
     trace, part = view.trace, view.part or view.trace.part
     where = {} if layer is None or head is None else {"layer": layer, "head": head}
     return {
@@ -182,7 +182,7 @@ def csv_file(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def format_value(value: object) -> str:
-    """Return a caption's value as text: "yes" or "no" for booleans, "" for None."""
+    """Return a value of the provenance as text: "yes" or "no" for booleans, "" for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)

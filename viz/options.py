@@ -1,4 +1,4 @@
-"""Declarations of options: default, label, help, choices and address name, all in one field of a dataclass.
+"""Declarations of options as dataclass fields: default, label, help, choices and name in the address.
 
 The address, the widget and the JavaScript of the microscope read an option from here.
 
@@ -49,7 +49,7 @@ class Option:
         return tuple(self.choices) if self.default in self.choices else (self.default, *self.choices)
 
     def label_of(self, value: Any) -> str:
-        """Return the label of a value; the value itself if it is not among the choices."""
+        """Return the label of a choice; for any other value, return the value itself."""
         return self.choices.get(value, str(value))
 
 
@@ -76,7 +76,7 @@ def option(  # noqa: PLR0913  (the parts of a declaration, by name)
 
 
 def options_of(kind: type[Any]) -> Mapping[str, Option]:
-    """Return the declaration of each field of a dataclass, by the name of the field; a plain field has a default."""
+    """Return the declaration of each field of a dataclass, by name; also for fields without ``option``."""
     return _options_of(cast(Hashable, kind))
 
 

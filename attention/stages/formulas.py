@@ -1,4 +1,4 @@
-"""NumPy versions of torch's operations for a traced forward pass, by the name of the torch function."""
+"""NumPy versions of the torch operations in a traced forward pass, by the name of the torch function."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def squeeze(x: Array, dim: int | None = None) -> Array:
 
 
 def flatten(x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
-    """Merge neighbouring axes."""
+    """Merge the neighbouring axes from ``start_dim`` to ``end_dim``."""
     start, end = start_dim % x.ndim, end_dim % x.ndim
     return x.reshape(*x.shape[:start], -1, *x.shape[end + 1 :])
 
@@ -74,7 +74,7 @@ def join(tensors: Sequence[Array], dim: int = 0) -> Array:
 
 
 def as_strided(x: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
-    """Return the elements at the given strides and offset of the flattened array."""
+    """Return a view of the flattened array with the given size, strides and offset, like torch's."""
     steps = [np.arange(count) * step for count, step in zip(size, stride, strict=True)]
     places = sum(np.ix_(*steps), np.array(storage_offset or 0))
     return x.reshape(-1)[places]
@@ -86,7 +86,7 @@ def repeat(x: Array, *times: Any) -> Array:
 
 
 def repeat_interleave(x: Array, repeats: Any, dim: int | None = None) -> Array:
-    """Repeat each element of an axis."""
+    """Repeat each element along an axis ``repeats`` times."""
     return np.repeat(x, repeats, axis=dim)
 
 
@@ -105,19 +105,19 @@ def pad(x: Array, pad: Sequence[int], mode: str = "constant", value: float | Non
 
 
 def index_put(x: Array, at: Any, value: Any) -> Array:
-    """Return a copy with new values at some indices."""
+    """Return a copy with ``value`` at the indices ``at``."""
     found = x.copy()
     found[at] = value
     return found
 
 
 def identity(x: Array, *_args: Any, **_named: Any) -> Array:
-    """Return x unchanged, for operations on memory or devices, or with an effect in training only."""
+    """Return x unchanged; for operations on devices or memory, and for those of training such as dropout."""
     return x
 
 
 def cast(x: Array, *args: Any, **named: Any) -> Array:
-    """Convert to the dtype among the arguments, if there is one."""
+    """Convert an array to the first dtype among the arguments; return it unchanged if there is none."""
     kind = next((given for given in (*args, *named.values()) if isinstance(given, np.dtype)), None)
     return x if kind is None else x.astype(kind, copy=False)
 
@@ -193,7 +193,10 @@ def einsum(equation: str, *operands: Any) -> Array:
 
 
 def grouped_mm(x: Array, weight: Array, offs: Array, bias: Any = None, out_dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own signature
-    """Multiply each group of rows with its own matrix, a group per expert; ``offs`` holds the group ends."""
+    """Multiply each group of rows by its own matrix, for example a group per expert.
+
+    ``offs`` holds the index at which each group ends.
+    """
     found = np.zeros((len(x), weight.shape[-1]), x.dtype)
     begins = 0
     for matrix, ends in zip(weight, offs, strict=True):
@@ -265,7 +268,7 @@ def attend(  # noqa: PLR0913  # torch's own signature
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Return scaled dot-product attention, (…, head, query, channel) (arXiv:1706.03762, equation 1)."""
+    """Return scaled dot-product attention, shape (…, head, query, channel) (arXiv:1706.03762, equation 1)."""
     if enable_gqa:
         value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3)
     found: Array = weigh(query, key, attn_mask, is_causal, scale, enable_gqa) @ value
@@ -295,9 +298,9 @@ FORMULAS = {**MOVES, **EACH, **ROWS, **PRODUCTS}
 
 
 def strip_inplace_mark(name: str) -> str:
-    """Return the name of the function behind an in-place or operator method of torch.
+    """Return the name of a torch operation without the mark of its in-place or operator form.
 
-    The NumPy versions return new arrays, so in-place forms need no separate entry.
+    The NumPy versions return new arrays, so these forms need no separate entry.
 
     >>> (
     ...     strip_inplace_mark("add_"),

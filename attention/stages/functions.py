@@ -17,7 +17,7 @@ ERFC = (-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806,
 
 
 def erf(x: Array) -> Array:
-    """Return the error function, which NumPy lacks.
+    """Return the error function of each element, which NumPy lacks.
 
     >>> erf(np.array([0.0, 0.5, -1.0, 4.0])).round(6).tolist()
     [0.0, 0.5205, -0.842701, 1.0]
@@ -121,7 +121,7 @@ def add(x: Any, other: Any, alpha: float = 1) -> Any:
 
 
 def reduce(how: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a NumPy reduction so that it takes torch's arguments ``dim``, ``keepdim`` and ``dtype``."""
+    """Wrap a NumPy reduction so that it accepts torch's arguments ``dim``, ``keepdim`` and ``dtype``."""
 
     def apply_reduction(x: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         axes = tuple(dim) if isinstance(dim, list | tuple) else dim
@@ -154,7 +154,7 @@ def clamp(x: Array, min: Any = None, max: Any = None) -> Array:
 
 
 def where(condition: Array, x: Any, other: Any) -> Array:
-    """Select elements from x or other by ``condition``.
+    """Return x if the condition holds, else ``other``, elementwise.
 
     As a tensor method, torch passes the condition as the second argument; a first argument that is not boolean is
     therefore swapped with ``x``.

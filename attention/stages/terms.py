@@ -1,4 +1,4 @@
-"""Decomposition of a number of a forward pass into terms, and its origin before data movement."""
+"""The terms that add up to a number of a forward pass, and the place that a moved number was copied from."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Array = npt.NDArray[Any]
 def origin(
     name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """Return the array and index that a moved number was copied from, or None for a constant.
+    """Return the input array and index from which a data movement, such as a reshape, copied a number.
 
-    Constants are numbers such as padding. ``output`` is the index of the result if the operation returns several
-    arrays.
+    ``name``, ``given`` and ``named`` are the operation and its arguments; ``at`` is the index of the number in its
+    result number ``output``. Return None for a constant such as padding.
 
     >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
     >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
@@ -58,7 +58,10 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A factor of a term: its value, and its array and index, or a name if it is an intermediate value."""
+    """A factor of a term: its value, and the array and index it comes from.
+
+    ``of`` is None for an intermediate value, which has a ``name`` instead.
+    """
 
     value: float
     of: Array | None = None
@@ -68,10 +71,10 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Terms that add up to a number: ``values`` (term,) float64, and a function for the factors of term k.
+    """The terms that add up to a number, ``values`` (term,), and a function from k to the factors of term k.
 
-    ``how`` is "products" (a term is the product of its factors), "sum" (a term is a single value, or a multiple of it),
-    "function" (the single term is the named function of its factors) or "choice" (the single term is an input).
+    ``how`` is "products" (a term is the product of its factors), "sum" (a term is a single value, or a multiple of
+    it), "function" (the single term is the named function of its factors) or "choice" (the single term is an input).
     """
 
     how: str
@@ -80,7 +83,7 @@ class Terms:
 
 
 def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array, at: Place) -> Terms:
-    """Return the terms of the number at index ``at`` of ``gave``, the output of the operation ``name``.
+    """Return the terms of the number at index ``at`` of ``gave``, the result of the operation ``name``.
 
     >>> x, weight, bias = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5])
     >>> found = terms("linear", (x, weight, bias), {}, np.array([[11.5]]), (0, 0))
@@ -95,7 +98,10 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """Return the factor at index ``at`` of the broadcast result, for an array or a plain number."""
+    """Return the element of an array, or a plain number, that takes part in element ``at`` of the result.
+
+    The array may be broadcast.
+    """
     if not isinstance(x, np.ndarray):
         return Factor(float(x))
     own = tuple(0 if size == 1 else place for size, place in zip(x.shape, at[len(at) - x.ndim :], strict=True))
@@ -299,10 +305,10 @@ def flat(array: Array) -> Array:
     return found
 
 
-def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
-    """Return the index in the original array of an element of ``flat``.
+def array_index(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
+    """Return the index in an array of this shape of the element at (row, column) of ``flat(array)``.
 
-    >>> place_of((1, 3, 5, 8), 4, 9)
+    >>> array_index((1, 3, 5, 8), 4, 9)
     (0, 1, 4, 1)
     """
     if len(shape) == 1:
@@ -311,10 +317,10 @@ def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
     return (*(int(axis) for axis in others[:-1]), row, int(others[-1]))
 
 
-def spot_of(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
-    """Return the row and column in ``flat`` of an index of the original array.
+def row_and_column(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
+    """Return the (row, column) in ``flat(array)`` of the element at index ``place`` of an array of this shape.
 
-    >>> spot_of((1, 3, 5, 8), (0, 1, 4, 1))
+    >>> row_and_column((1, 3, 5, 8), (0, 1, 4, 1))
     (4, 9)
     """
     if len(place) == 1:

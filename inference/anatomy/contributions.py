@@ -1,4 +1,4 @@
-"""Each source's contribution to a value of a pass, and the value without a source."""
+"""The contribution of each source of the residual stream to a later value, and that value without a source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Wanted:
 
 @dataclass(frozen=True, eq=False)
 class SourcePaths:
-    """The direct paths of a pass from each source to later values, past all attentions and feed-forward parts."""
+    """The direct paths from each source to later values, which bypass all attention and feed-forward parts."""
 
     graph: PassGraph
     rules: SourceRules
@@ -37,10 +37,10 @@ class SourcePaths:
     def contributions(
         self, values: Sequence[Value], begin: Mapping[int, Contributions] | None = None
     ) -> list[Contributions]:
-        """Return the contributions to each value; norms keep their recorded statistics, so they sum to the value.
+        """Return the contribution of each source to each of ``values``; they sum to the value.
 
-        ``begin`` replaces the contributions to earlier values, by their id; constants that are added later belong to
-        their own sources.
+        Norms keep their recorded statistics. ``begin`` replaces the contributions to earlier values, by their id;
+        constants that are added later belong to their own sources.
         """
         found: dict[int, Contributions] = dict(begin or {})
         wanted = self._calls_between(values, found, statistics=False)
@@ -56,7 +56,7 @@ class SourcePaths:
         return [self._of(value, found) for value in values]
 
     def replay(self, value: Value, changed: Mapping[int, Array], without: str = "") -> Array:
-        """Return a value if earlier values, by their id, are changed, with new statistics in the norms between.
+        """Recompute a value after a change of earlier values (by their id), with new statistics of the norms.
 
         Constants of the source ``without`` are left out.
         """

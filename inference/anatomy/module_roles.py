@@ -1,4 +1,4 @@
-"""The purpose of each parameter of a model, and the heads that a checkpoint stores."""
+"""The role of each parameter in a model, and the task heads that a checkpoint stores."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
 
 
 def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
-    """Group the parameters of a model by purpose, in the order of the forward pass.
+    """Group the parameters of a model by role, in the order of the forward pass.
 
     The counts sum to the number of the model's parameters; a tensor that is used in several places counts for the
     place that ``named_parameters`` lists first.
@@ -75,7 +75,7 @@ def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> Pa
 
 
 class ModuleRoles:
-    """The purpose of each module of a model. ``sides`` maps a stack of layers to "encoder" or "decoder"."""
+    """The roles of the modules of a model. ``sides`` maps a stack of layers to "encoder" or "decoder"."""
 
     def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> None:
         self.model = model
@@ -89,7 +89,7 @@ class ModuleRoles:
         self.after = {visit.path for visit in watched.visits if ended and visit.began > max(ended)}
 
     def role_of(self, name: str) -> tuple[str, str, str]:
-        """Return a parameter's side of the model, its part, and the path of its layer ("" outside of layers)."""
+        """Return a parameter's stack, its role, and the path of its layer ("" outside of layers)."""
         path = name.rpartition(".")[0]
         module = self.model.get_submodule(path)
         layer = next((block for block in self.sides if is_inside(path, block)), "")
@@ -113,7 +113,7 @@ class ModuleRoles:
         return OTHER
 
     def outside(self, path: str, module: Any) -> str:
-        """Return the purpose of a module outside of the layers."""
+        """Return the role of a module outside of the layers."""
         if module is self.tokens:
             return TOKENS
         if "Positional" in type(module).__name__:  # this includes sinusoidal tables that are not parameters
@@ -129,7 +129,7 @@ class ModuleRoles:
 
 
 def table_name(path: str) -> str:
-    """Return the purpose of an embedding table, judged by the path of its module.
+    """Return the role of an embedding table, such as positions, judged by the path of its module.
 
     >>> table_name("embeddings.token_type_embeddings")
     'segment embeddings'
@@ -159,10 +159,10 @@ OLD = {"gamma": "weight", "beta": "bias"}  # the first checkpoints named a norm'
 
 
 def stored_heads(model: Any) -> tuple[Top, ...]:
-    """Return the heads for which the model's files contain all tensors, tied token embeddings included.
+    """Return the task heads whose tensors are all in the model's files; tied embeddings count as stored.
 
-    The class in the configuration comes first. Other classes of the library for this model follow if they have
-    tensors that no earlier class has.
+    The class in the configuration comes first. Other classes of the library for this model follow if they have tensors
+    that no earlier class has.
     """
     stored = names(model)
     found: list[Top] = []
@@ -177,7 +177,7 @@ def stored_heads(model: Any) -> tuple[Top, ...]:
 
 
 def names(model: Any) -> frozenset[str]:
-    """Return the tensor names in a model's files, with legacy names updated; empty if unreadable."""
+    """Return the names of the tensors in a model's files, legacy names updated; empty if unreadable."""
     folder = getattr(model, "name_or_path", "")
     if not folder or not Path(folder).is_dir():
         return frozenset()

@@ -1,4 +1,4 @@
-"""A forward pass recorded by torch function and recomputed in numpy from token ids and weights only.
+"""A forward pass recorded as torch calls, and recomputed in numpy from token ids and weights only.
 
 The pass records every torch function call with its arguments, so nothing is inferred from a model's family. If a
 formula exists (attention/stages), numpy computes the call from earlier numpy results, and compares both results at
@@ -51,7 +51,7 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
     then: Callable[[Any], Any] = lambda output: output,
     formulas: Mapping[str, Callable[..., Any]] = FORMULAS,
 ) -> list[FunctionCall]:
-    """Run a pass over ``given`` and return its torch calls.
+    """Run a forward pass on the inputs ``given``; return its torch calls, recomputed in numpy.
 
     ``layers`` maps each layer's path to its module list. ``then`` continues the pass from the model's output, for
     example from logits to probabilities. Without ``formulas`` nothing is recomputed and no program lines are
@@ -223,7 +223,7 @@ def _note_rules(read: Sequence[tuple[Tensor, Value]]) -> None:
 
 
 def as_numpy(leaf: Any) -> Any:
-    """Convert an argument for a formula: tensors to arrays and torch dtypes to numpy dtypes."""
+    """Convert an argument of a torch call for numpy: tensors to arrays, torch dtypes to numpy dtypes."""
     if isinstance(leaf, Tensor):
         return numpy_of(leaf)
     if isinstance(leaf, torch.dtype):
@@ -235,7 +235,7 @@ KINDS = {torch.bfloat16: "float32", torch.float16: "float32"}
 
 
 def numpy_of(tensor: Tensor) -> Array:
-    """Return the numbers of a tensor; half-precision tensors become float32."""
+    """Return a tensor as an array; half-precision tensors become float32."""
     own = tensor.detach()
     found: Array = (own.float() if own.dtype in KINDS else own).numpy()
     return found

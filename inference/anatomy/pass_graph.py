@@ -1,4 +1,4 @@
-"""The torch calls of a pass with their numbers, and its attention calls, as a graph."""
+"""A forward pass as a graph: its torch calls with their numbers, and its attention calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inference.record.records import layer_modules
 
 @dataclass(eq=False)
 class AttentionNode:
-    """An attention call of the pass: its stack, its layer, and the values of its queries and keys."""
+    """An attention call in the graph: its stack, its layer, and the values of its queries and keys."""
 
     call: AttentionCall
     part: str
@@ -30,9 +30,9 @@ class AttentionNode:
 
 @dataclass(eq=False)
 class PassGraph:
-    """The calls of a pass in order, and the numbers of each value that a call read.
+    """The torch calls of a forward pass in order, and the numbers of each tensor that a call read.
 
-    ``outputs`` maps the id of a value to the attention that computed it.
+    ``outputs`` maps the id of a tensor to the attention that computed it.
     """
 
     calls: list[FunctionCall] = field(default_factory=list)
@@ -42,16 +42,16 @@ class PassGraph:
     _arrays: dict[int, Array] = field(default_factory=dict)
 
     def array(self, value: Value) -> Array:
-        """Return the recorded numbers of a value that a call read; half precision becomes float32."""
+        """Return the recorded numbers of a tensor that a call read; half precision becomes float32."""
         return self._arrays[id(value)]
 
     def is_fraction(self, value: Value) -> bool:
-        """Return True if a call read the value as a floating-point tensor."""
+        """Return True if the value is a floating-point tensor that a call read."""
         found = self._arrays.get(id(value))
         return found is not None and found.dtype.kind == "f"
 
     def arguments(self, call: FunctionCall, changed: Mapping[int, Array]) -> tuple[Any, Any]:
-        """Return the arguments of a call as arrays, with the values of ``changed`` (by id) replaced."""
+        """Return the arguments of a torch call as arrays; ``changed`` replaces some of them, by id."""
 
         def fill(leaf: Any) -> Any:
             if not isinstance(leaf, Value):

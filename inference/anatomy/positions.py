@@ -43,13 +43,13 @@ class PositionTensor:
 
     @property
     def tensor(self) -> Tensor:
-        """Return the tensor itself."""
+        """Return the tensor that encodes positions."""
         found: Tensor = getattr(self.owner, self.name)
         return found
 
     @property
     def first(self) -> int:
-        """Return the row of the first token's position; earlier rows are reserved for padding."""
+        """Return the row of the table that belongs to the first token; earlier rows are for padding."""
         offset, padding = getattr(self.owner, "offset", None), getattr(self.owner, "padding_idx", None)
         if isinstance(padding, int):
             return padding + 1
@@ -57,7 +57,7 @@ class PositionTensor:
 
 
 def places(model: Any) -> list[PositionTensor]:
-    """Return the position tensors of a model.
+    """Return all tensors of a model that encode positions.
 
     Positions that its code computes without storing them are not found.
     """
@@ -65,7 +65,7 @@ def places(model: Any) -> list[PositionTensor]:
 
 
 def source_side(found: Sequence[PositionTensor]) -> list[PositionTensor]:
-    """Keep the position tensors of the encoder; without an encoder, return all of them."""
+    """Return the position tensors of the encoder, or all of them if there is no encoder."""
     reading = [place for place in found if not _TARGET_SIDE.search(place.path)]
     return reading or list(found)
 
@@ -85,10 +85,10 @@ def slopes(model: Any) -> Tensor | None:
 
 
 def remove_positions(model: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a copy of the model without positions, and a sentence about each change.
+    """Return a copy of the model without positional information, and a sentence about each change.
 
-    In the copy, every token has the same position. The copy shares all other weights. The model itself is not
-    changed, because other threads use it.
+    In the copy, every token has the same position. The copy shares all other weights. The model itself is not changed,
+    because other threads use it.
     """
     twin = shared_copy(model)
     found = places(twin)

@@ -1,4 +1,4 @@
-"""The torch function calls of a pass, and a PyTorch program that repeats them."""
+"""The torch calls of a forward pass, and a PyTorch program that repeats them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASKED = 1e30  # larger absolute values were set by a mask
 
 @dataclass(eq=False)
 class Value:
-    """A tensor of the pass: an input, a weight with its name in the file, or the result of a call."""
+    """A tensor of a forward pass: an input, a weight with its name in the file, or the result of a call."""
 
     code: str  # its expression in the program
     shape: tuple[int, ...]
@@ -39,7 +39,7 @@ class Value:
 
 @dataclass(eq=False)
 class FunctionCall:
-    """A call of a torch function. ``given`` and ``named`` are its arguments, with a Value for each tensor.
+    """A call of a torch function; ``given`` and ``named`` are its arguments, with a Value for each tensor.
 
     ``away`` is the largest difference from numpy's result, and ``size`` the largest absolute number of the model's
     result; ``refused`` explains a missing or wrong numpy result.
@@ -61,23 +61,23 @@ class FunctionCall:
 
     @property
     def moves(self) -> bool:
-        """Return True if the call only rearranges numbers."""
+        """Return True if the call only rearranges numbers, such as a reshape."""
         return self.name in MOVES
 
     def reads(self) -> list[Value]:
-        """Return the tensors among the arguments, in order."""
+        """Return the tensors among the call's arguments, in order."""
         return [leaf for leaf in leaves((self.given, self.named)) if isinstance(leaf, Value)]
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Return the leaves of nested arguments."""
+    """Return the innermost values of nested arguments (lists, tuples, dictionaries)."""
     found: list[Any] = []
     map_leaves(tree, found.append)
     return found
 
 
 def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply ``change`` to each leaf of nested arguments.
+    """Apply ``change`` to the innermost values of nested arguments.
 
     >>> map_leaves((1, [2, slice(3, None)]), lambda leaf: leaf and 10 * leaf)
     (10, [20, slice(30, None, None)])
@@ -110,11 +110,10 @@ def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
 
 
 def header(loaded: LoadedModel, model: str, given: Mapping[str, Tensor]) -> str:
-    """Return the first lines of the program; ``model`` is the name under which the model was requested.
+    """Return the first lines of the program, which load the model requested as ``model``.
 
-    Headlight's own code finds the files that come with the app; hub models are found by name and commit. The paths
-    of an operator's folders and of visitors' fine-tuned models are not revealed: the program has a placeholder for
-    them.
+    Headlight's own code finds the files that come with the app; hub models are found by name and commit. The paths of
+    an operator's folders and of visitors' fine-tuned models are not revealed: the program has a placeholder for them.
     """
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
@@ -153,7 +152,7 @@ MOST = 64  # the largest number of elements of a literal tensor
 
 
 def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
-    """Return the program line of a call; if it ``changes`` its first argument, the line clones it first."""
+    """Return the program line of a torch call; if it ``changes`` its first argument, the line clones that first."""
     name, made = name_of(function), f"v{call.number}"
     first, *rest = (format_argument(one) for one in call.given) if call.given else ("",)
     named = [f"{key}={format_argument(one)}" for key, one in call.named.items()]
@@ -171,18 +170,18 @@ def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
 
 
 def name_of(function: Any) -> str:
-    """Return the name of a torch function, or of the attribute that a getter reads."""
+    """Return the name of a torch function, or of the tensor attribute that a getter reads, such as "shape"."""
     name = str(getattr(function, "__name__", function))
     return str(function.__self__.__name__) if name == "__get__" else name
 
 
 def literal(tensor: Tensor) -> str:
-    """Return the code of a small tensor that no recorded call made; "" for a large tensor."""
+    """Return Python code for a small tensor that is not the result of a recorded call; "" if it is large."""
     return f"torch.tensor({tensor.tolist()}, dtype={tensor.dtype})" if tensor.numel() <= MOST else ""
 
 
 def format_argument(leaf: Any) -> str:
-    """Format an argument as Python code."""
+    """Return the Python code of an argument of a torch call."""
     if isinstance(leaf, Value):
         return leaf.code
     if isinstance(leaf, list):
@@ -213,9 +212,9 @@ def _place(at: Any) -> str:
 def required_calls(
     last: FunctionCall, enough: Callable[[FunctionCall], bool] = lambda _call: False
 ) -> list[FunctionCall]:
-    """Return ``last`` and the calls that it depends on, in order.
+    """Return ``last`` and all calls that it depends on, in order.
 
-    The search does not continue behind calls for which ``enough`` is true.
+    Calls for which ``enough`` is true are included, but not those that they depend on.
     """
     waiting, found = [last], dict[int, FunctionCall]()
     while waiting:

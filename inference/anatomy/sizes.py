@@ -1,4 +1,4 @@
-"""Residual connections, activations and sizes of a layer's parts, found in the numbers of a pass."""
+"""Residual connections, activation functions and sizes of a layer, found in the numbers of a pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter 
 
 
 def follow(block: LayerRun) -> Flow:
-    """Return the steps of a layer's run.
+    """Return the data flow of a layer that ran in a pass: its steps, and the steps that each of them reads.
 
     Additions are not modules, so they are found as sums that later steps read.
     """
@@ -112,7 +112,7 @@ FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
-    """Return an activation function's name ("" if unknown), inputs and outputs, shape (point,).
+    """Evaluate an activation function; return its name ("" if unknown), inputs and outputs, shape (point,).
 
     Return None if the module is not an elementwise function.
 
@@ -167,13 +167,13 @@ NO_CURVE.setflags(write=False)
 
 
 def matrix(visit: Visit) -> tuple[int, int]:
-    """Return the input and output sizes of a linear module; GPT-2's Conv1D stores its weight transposed."""
+    """Return the input and output size of a linear module; GPT-2's Conv1D stores its weight transposed."""
     rows, columns = (int(size) for size in visit.module.weight.shape)
     return (rows, columns) if hasattr(visit.module, "nf") else (columns, rows)
 
 
 def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
-    """Return the sizes of an attention from its recorded call, or from the configuration and the matrices."""
+    """Return the sizes of an attention: from its recorded call, or else from configuration and matrices."""
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
         return Heads(call.query.shape[1], call.key.shape[1], call.query.shape[3], call.value.shape[3])
@@ -191,7 +191,7 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Attention
 
 
 def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForward | None:
-    """Return the sizes of a layer's last feed-forward part; None for a layer without a feed-forward part."""
+    """Return the sizes of the last feed-forward part of a layer, or None if it has none."""
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
         return None
@@ -214,9 +214,9 @@ def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForwa
 
 
 def windows(model: Any, layers: int) -> tuple[int | None, int]:
-    """Return the attention window in tokens and the number of layers with it, as configured.
+    """Return the window of sliding-window attention in tokens, and the number of layers that use it.
 
-    Return (None, 0) if there is no window.
+    Return (None, 0) if the configuration has no window.
     """
     config = model.config.get_text_config()
     window = number_of(config, "local_attention", "sliding_window")
@@ -230,7 +230,7 @@ def windows(model: Any, layers: int) -> tuple[int | None, int]:
 
 
 def number_of(config: Any, *names: str) -> int | None:
-    """Return the first of these attributes that is an integer in the configuration, or None."""
+    """Return the first of the named attributes of a configuration that is an integer, or None."""
     values = (getattr(config, name, None) for name in names)
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 

@@ -1,4 +1,4 @@
-"""The sources of each value of a pass, and the rule by which each call passes their contributions on.
+"""The sources of each tensor in a forward pass, and a rule for how each torch call passes contributions on.
 
 The residual stream is a sum of sources. A call that is affine in its input passes each source's contribution on
 separately; a norm is affine if its statistics are held at their recorded values; every other function of the stream
@@ -45,7 +45,7 @@ GIVEN = ("pixel_values", "input_features", "inputs_embeds", "encoder_hidden_stat
 
 @dataclass(frozen=True)
 class Rule:
-    """How a call passes contributions on.
+    """The rule for how a torch call passes the contributions of sources on.
 
     ``carried`` are the indices, among the tensors that the call reads, whose contributions pass through;
     ``statistics`` are the indices of factors held at their recorded values. ``offset`` is the source of the constant
@@ -61,7 +61,10 @@ class Rule:
 
 @dataclass(eq=False)
 class SourceRules:
-    """The rules of the calls of a pass, by the number of the call; calls without a rule compute constants."""
+    """The rules by which torch calls pass contributions on, by call number.
+
+    Calls without a rule compute constants.
+    """
 
     model: Any
     graph: PassGraph
@@ -77,7 +80,7 @@ class SourceRules:
                 self.rules[call.number] = rule
 
     def sources(self, value: Value) -> Sources:
-        """Return the sources of a value; the set is empty for weights and constants."""
+        """Return the names of the sources that contribute to a value; none for weights and constants."""
         node = self.graph.outputs.get(id(value))
         if node is not None:
             return frozenset(head_source(node.part, node.layer, head) for head in range(node.call.query.shape[1]))
@@ -89,7 +92,7 @@ class SourceRules:
         return CONSTANT if rule is None else rule.sources
 
     def rule(self, value: Value) -> Rule:
-        """Return the rule of the call that made a value, START if the value is itself a source."""
+        """Return the rule of the call whose result is ``value``, or START if the value is itself a source."""
         made = None if value.call is None or id(value) in self.graph.outputs else self.rules.get(value.call.number)
         return Rule(START, self.sources(value)) if made is None else made
 

@@ -1,4 +1,4 @@
-"""The calls of a pass that are shown as stages, and the role of each stage in its layer."""
+"""The torch calls of a pass that are shown as stages, and the role of each stage in its layer."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ ATTEND = "scaled_dot_product_attention"
 
 
 def is_stage(call: FunctionCall) -> bool:
-    """Return True if a call computes floating-point numbers that depend on weights."""
+    """Return True if a torch call computes floating-point numbers that depend on weights."""
     return call.grown and not call.moves and call.fractions
 
 
 def stages(
     model: Any, calls: Sequence[FunctionCall], layers: Sequence[LayerRun], sides: Mapping[str, str]
 ) -> tuple[Stage, ...]:
-    """Return the stages of a pass in order.
+    """Return the stages of a forward pass in order: the calls that compute new numbers.
 
     ``sides`` maps a module list of layers to "encoder" or "decoder".
     """
@@ -86,7 +86,7 @@ def _stage(call: FunctionCall, part: str, role: str, side: str) -> Stage:
 
 
 def sources(call: FunctionCall) -> list[Value]:
-    """Return the tensors that a call reads, traced back through calls that only move numbers."""
+    """Return the tensors that a torch call reads, traced back through calls that only move numbers."""
     found: list[Value] = []
     waiting = call.reads()[::-1]
     while waiting:
@@ -99,7 +99,7 @@ def sources(call: FunctionCall) -> list[Value]:
 
 
 def last_stage(calls: Sequence[FunctionCall]) -> FunctionCall:
-    """Return the last stage of a pass."""
+    """Return the call of the last stage of a pass."""
     return next(call for call in reversed(calls) if is_stage(call))
 
 

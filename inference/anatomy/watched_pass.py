@@ -1,4 +1,4 @@
-"""A forward pass recorded by module, and the layers and parts found in it."""
+"""A forward pass recorded as runs of modules, and the layers and operations found in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """A run of a module, from moment ``began`` to moment ``ended`` of the pass."""
+    """A run of a module in a pass, from the moment ``began`` to the moment ``ended``."""
 
     path: str
     module: Any
@@ -39,13 +39,13 @@ class Visit:
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def contains(self, moment: int) -> bool:
-        """Return True if a moment lies within this run."""
+        """Return True if the moment lies within this module run."""
         return self.began <= moment <= self.ended
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedPass:
-    """A whole pass: all module runs in the order of their start, and all softmaxes over scores."""
+    """A recorded forward pass: all module runs in the order of their start, and all softmaxes of scores."""
 
     visits: tuple[Visit, ...]
     softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the computing module)
@@ -56,7 +56,10 @@ class WatchedPass:
 
 
 def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
-    """Record a pass over ``given``, or over a tiny input by default. Passes of other threads are ignored."""
+    """Run and record a forward pass on ``given``, by default on a tiny input.
+
+    Passes of other threads are ignored.
+    """
     visits: list[Visit] = []
     running: list[Visit] = []
     softmaxes: list[tuple[int, str]] = []
@@ -130,7 +133,7 @@ NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """A part of a layer as it ran.
+    """An operation of a layer in a recorded pass: attention, feed-forward part or norm.
 
     ``made`` is the result of its last matrix, empty if no module makes it; ``leaves`` is the result of its
     outermost module, which in some architectures already includes the residual addition.
@@ -150,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """A run of a layer, with the operations in it."""
+    """A run of a layer in a recorded pass, with its operations."""
 
     path: str
     visit: Visit
@@ -158,12 +161,12 @@ class LayerRun:
 
     @property
     def stack(self) -> str:
-        """Return the path of the module list that contains the layer."""
+        """Return the path of the module list that contains the layer, which identifies its stack."""
         return self.path.rpartition(".")[0]
 
 
 def is_norm(module: Any) -> bool:
-    """Return True if a module is a norm, judged by its class name."""
+    """Return True if a module is a normalisation layer, judged by its class name."""
     return bool(NORM.search(type(module).__name__)) and not any(True for _ in module.children())
 
 
@@ -175,7 +178,7 @@ def is_linear(module: Any) -> bool:
 
 
 def is_inside(path: str, above: str) -> bool:
-    """Return True if a module path equals ``above`` or lies below it.
+    """Return True if the module path ``path`` equals ``above`` or lies below it.
 
     >>> is_inside("layer.1.attn", "layer.1"), is_inside("layer.10", "layer.1")
     (True, False)
@@ -184,9 +187,9 @@ def is_inside(path: str, above: str) -> bool:
 
 
 def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
-    """Return every run of a layer: the largest member of a module list with at most two attentions.
+    """Return every run of a layer in a recorded pass.
 
-    A layer has at most one self-attention and at most one cross-attention.
+    A layer is a member of a module list: the largest that contains at most one self-attention and one cross-attention.
     """
     found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:
@@ -211,7 +214,7 @@ def _is_in_module_list(model: Any, path: str) -> bool:
 
 
 def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
-    """Return the operations of a layer's run, in order."""
+    """Return the operations in a run of a layer, in order."""
     inside = watched.visits_inside(layer)
     moments: dict[str, int] = {}
     for moment, path in watched.softmaxes:

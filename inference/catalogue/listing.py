@@ -1,4 +1,4 @@
-"""The models to choose from, and their heads."""
+"""The cards of the models to choose from, and the task heads of these models."""
 
 from __future__ import annotations
 
@@ -154,9 +154,10 @@ CHINESE = gettext_lazy("Chinese")  # the name of the language on the cards
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
-    """Return a listed model that reads these words, by its language or its byte-level vocabulary, or None.
+    """Return the card of a model whose vocabulary covers these words, or None.
 
-    Models on this machine come first, then models for Chinese, then models of the same ``kind``.
+    Languages and byte-level vocabularies are compared with the words ``unread``. Models on this machine come first,
+    then models for Chinese, then models of the same ``kind``.
 
     >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
     >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
@@ -186,10 +187,10 @@ _MARKS = {
 
 
 def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
-    """Return the heads that a model's tensor names suggest, for lists, in which no model is built.
+    """Return the task heads that the names of a model's tensors suggest, without building the model.
 
-    ``architecture`` is the class of the trained model; it distinguishes the two heads for labels, for which the
-    tensor names are equal.
+    ``architecture`` is the class of the trained model; it distinguishes the two heads for labels, whose tensors have
+    equal names.
 
     >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
@@ -214,10 +215,10 @@ found_lately: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
 
 
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
-    """Return the embedded, local and hub models; each card states if the model is on this machine.
+    """Return the cards of embedded, local and hub models; each states if its model is on this machine.
 
-    A finished download and a folder added to an operator's folder are seen immediately; changes deeper inside
-    appear after a few seconds.
+    A finished download, and a folder added to an operator's folder, appear immediately; changes deeper inside appear
+    after a few seconds.
     """
     with _LOOKING:
         key, now = (settings, _changes(settings)), time.monotonic()
@@ -313,7 +314,7 @@ def local_card(folder: Path) -> ModelCard:
 
 
 def refusal(head: str, name: str, settings: Settings) -> UserError:
-    """Return the error for a model without a head, which lists models with that head."""
+    """Return the error for a model that lacks a task head; the message lists models that have it."""
     listed = list_vision_models(settings) if head == SEES else catalogue(settings)
     cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]

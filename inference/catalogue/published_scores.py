@@ -40,7 +40,7 @@ class TranslationFigures:
 
 @dataclass(frozen=True)
 class PronounHead:
-    """The head with the most attention from "it" to "animal" in the tired sentence.
+    """The head with the largest attention weight from "it" to "animal" in the test sentence.
 
     Layer and head count from 0.
     """
@@ -65,8 +65,8 @@ class WeakRelation:
 class EncoderComparison:
     """The best heads of the embedded BERT compared with those of the embedded encoder.
 
-    ``behind`` are the deficits of at least CLEARLY_BEHIND points on UD relations, of ``relations`` in all. ``gap``
-    are the accuracies of both on GAP pronouns, in percent.
+    ``behind`` lists, in points, by how much BERT trails on UD relations, if by at least CLEARLY_BEHIND; ``relations``
+    is the number of relations. ``gap`` holds the accuracies of both on GAP pronouns, in percent.
     """
 
     behind: tuple[float, ...]
@@ -145,7 +145,7 @@ CLEARLY_BEHIND = 3.0  # percentage points
 
 
 def compare_encoders(assets: Path = ASSETS) -> EncoderComparison | None:
-    """Return the comparison stored with the embedded BERT; None without a valid file or without its GAP scores."""
+    """Return the comparison stored with the embedded BERT, or None if the file lacks it or is invalid."""
     try:
         further: dict[str, Any] = json.loads((assets / BERT / SCORES).read_text(encoding="utf-8"))["further"]
         found = _deficits(further)

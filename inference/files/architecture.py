@@ -1,6 +1,6 @@
-"""The architecture of a model from its config.json: its kind, checks that it can be traced, and its own program code.
+"""The architecture of a model from its config.json: its kind, and checks that it can be traced.
 
-Program code that a folder names is never run; notes state its replacements.
+Program code that a model folder names is never run; notes for the visitor state what transformers uses instead.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Architecture:
 
 
 def read(config: Mapping[str, Any], name: str) -> Architecture:
-    """Return the architecture in a configuration; raise UserError if the model cannot be traced.
+    """Return the architecture that a configuration describes; raise UserError if it cannot be traced.
 
-    Refused are unknown architectures, models that need downloaded program code, models without attention, and
-    models that read sound, or pictures in an unsupported way. The check needs transformers but builds no model.
+    These cannot be traced: unknown architectures, models that need downloaded program code, models without attention,
+    and models that read sound, or pictures in an unsupported way. The check needs transformers but builds no model.
     """
     model_type = config.get("model_type")
     known = _known_types()
@@ -239,7 +239,7 @@ _FAST = "Fast"  # transformers accepts a known name with and without this ending
 
 
 def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ...]:
-    """Return a sentence for each kind of program code that a folder names and transformers replaces."""
+    """Return a note for each kind of program code that a folder names and that transformers replaces."""
     tokenizer_config = _tokenizer_config(folder)
     named = named_tokenizer(config, tokenizer_config)
     unknown = named is not None and (folder / "tokenizer.json").is_file() and not is_known_tokenizer(named)
@@ -280,7 +280,7 @@ def refuse_unknown_tokenizer(folder: Path, config: Mapping[str, Any], name: str)
 
 
 def named_tokenizer(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> str | None:
-    """Return the tokenizer class that a folder names, or None; tokenizer_config.json precedes config.json.
+    """Return the tokenizer class named in tokenizer_config.json, else in config.json, else None.
 
     >>> named_tokenizer({"tokenizer_class": "A"}, {"tokenizer_class": "B"}), named_tokenizer({}, {})
     ('B', None)
@@ -290,7 +290,7 @@ def named_tokenizer(config: Mapping[str, Any], tokenizer_config: Mapping[str, An
 
 
 def is_known_tokenizer(named: str) -> bool:
-    """Return True if transformers has a tokenizer class of that name, without importing torch if it does."""
+    """Return True if transformers has a tokenizer class named ``named``; avoid importing torch if possible."""
     if {named, named.removesuffix(_FAST)} & _transformers_names():
         return True
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name

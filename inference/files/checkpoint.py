@@ -68,7 +68,10 @@ def memory_needed(parameters: int) -> int:
 
 
 def inspect(folder: Path, name: str) -> Checkpoint:
-    """Return the checkpoint in a folder; raise UserError if it is missing, damaged or needs unpickling."""
+    """Check the files of a model folder; return its checkpoint.
+
+    Raise UserError if files are missing or damaged, or if the weights are only in pickle files.
+    """
     _refuse_unreadable_text(folder, name)
     gguf = sorted(folder.glob("*.gguf"))
     if gguf and not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
@@ -125,7 +128,7 @@ def _refuse_pointer(file: Path, name: str) -> None:
 
 
 def refuse_quantized(config: Mapping[str, Any], name: str, base: str | None = None) -> None:
-    """Raise UserError if a configuration states quantized weights that transformers does not dequantize here."""
+    """Raise UserError if the weights are quantized in a way that transformers cannot dequantize here."""
     stated = config.get("quantization_config")
     if stated is None:
         return
@@ -168,7 +171,7 @@ def _adapter(file: Path, name: str) -> str:
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
-    """Return the message about a missing tokenizer; ``base`` is the model's base model."""
+    """Return the message for a model without a tokenizer; it suggests that of the ``base`` model, if known."""
     if base is None:
         return gettext_lazy(
             "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
@@ -183,7 +186,7 @@ def no_tokenizer(name: str, base: str | None) -> str:
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """Return the hub id of the model from which a folder's model was trained, or None.
+    """Return the hub id of the model that was fine-tuned into this folder's model, or None.
 
     The model card takes precedence over the configuration.
     """
@@ -260,7 +263,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def pickle_only(name: str) -> str:
-    """Return the message about weights in a pickle file, which can run programs."""
+    """Return the message for a model whose weights are only in a pickle file, which can run programs."""
     return gettext_lazy(
         "{name} has only pickle weights, which can run code when opened. Pick a model with safetensors "
         "weights. If you trust its author, load it in Python and call model.save_pretrained(folder), which "
@@ -271,9 +274,9 @@ def pickle_only(name: str) -> str:
 
 
 def shards(index: bytes, name: str) -> list[str]:
-    """Return the file names in a sharded checkpoint's index; raise UserError if the index is invalid.
+    """Return the file names in the index of a sharded checkpoint.
 
-    An index is invalid if it is broken, or if it names files outside of its folder.
+    Raise UserError if the index is broken or names files outside of its folder.
     """
     try:
         names = sorted(set(json.loads(index)["weight_map"].values()))
@@ -351,7 +354,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """Return the message about GGUF files that cannot be opened without more packages."""
+    """Return the message for a GGUF file if the packages that read it are not installed."""
     return gettext_lazy(
         "{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate", name=name
     )

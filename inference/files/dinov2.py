@@ -43,7 +43,7 @@ Numbers = NDArray[np.float32]
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Write the model into an empty folder in the format of transformers, with unchanged numbers."""
+    """Convert the ONNX file to a transformers model in an empty folder, with unchanged numbers."""
     from safetensors.numpy import save_file
 
     found = weights(embedded.read(file))
@@ -53,7 +53,10 @@ def convert(file: Path, folder: Path) -> None:
 
 
 def weights(graph: embedded.Graph) -> dict[str, Numbers]:
-    """Return the backbone's tensors by DINOv2's published names; raise KeyError if they are missing."""
+    """Return the tensors of the ONNX graph under DINOv2's published names.
+
+    Raise KeyError if a tensor is missing.
+    """
     named = dict(_iterate_named_tensors(graph))
     classes, patches = named.pop("embeddings.Concat"), named.pop("embeddings.Reshape")
     named["embeddings.position_embeddings"] = np.concatenate([classes, patches], axis=1)

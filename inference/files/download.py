@@ -26,7 +26,7 @@ _SILENCE = 10.0  # the shortest timeout, in seconds without data, before the nex
 
 
 class DownloadProgress(NamedTuple):
-    """The bytes that have arrived, and the total."""
+    """The number of bytes that have arrived, and the total."""
 
     done: int
     total: int
@@ -42,7 +42,7 @@ class _DownloadCancelled(Exception):
 
 
 class Download:
-    """A download of the files of an offer.
+    """A download of the files of a hub model, which runs in a thread.
 
     ``start`` resumes it after ``stop``, a failure or a restart of the app. ``state`` is "new", "running",
     "stopped", "failed" (see ``error``) or "done".
@@ -75,7 +75,7 @@ class Download:
         return self.state == "done"
 
     def start(self) -> Download:
-        """Start or resume the download in a thread, unless it runs or is done; return it immediately."""
+        """Start or resume the download in a thread, unless it runs or is done; return this object."""
         with self._lock:
             if self._thread is not None and self._stop.is_set():
                 self._thread.join()  # the old thread was cancelled and ends soon
@@ -136,7 +136,7 @@ class Download:
             )
 
     def fetch(self, file: RemoteFile) -> None:
-        """Fetch a file of the model that is being downloaded into the cache."""
+        """Download the rest of a file into the cache."""
         from huggingface_hub import hf_hub_download
 
         self._check_stop()
@@ -232,7 +232,7 @@ class Download:
         return self._root / "blobs" / str(file.digest)
 
     def partial_path(self, file: RemoteFile) -> Path:
-        """Return the path of an incomplete file."""
+        """Return the path at which the bytes of an unfinished file are stored."""
         return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
 
     def _partial(self, file: RemoteFile) -> int:
@@ -248,7 +248,7 @@ class Download:
 
 
 def digest(file: Path, length: int) -> str:
-    """Return a file's SHA-256 if ``length`` is 64, else its git blob hash (40 digits)."""
+    """Return the hash of a file with ``length`` digits: SHA-256 (64) or git blob hash (40)."""
     hasher = hashlib.sha256() if length == 64 else hashlib.sha1(f"blob {file.stat().st_size}\0".encode())
     with file.open("rb") as stream:
         while chunk := stream.read(2**20):

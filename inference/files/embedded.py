@@ -230,7 +230,7 @@ _HASHING = threading.Lock()  # a second thread waits for the result instead of h
 
 
 def verify(folder: Path) -> Path:
-    """Return the folder if its files are the published files, else raise UserError."""
+    """Return ``folder`` if the hashes of its files are those of the published files, else raise UserError."""
     for name, expected in HASHES.items():
         file = folder / name
         if not file.is_file() or packages.sha256(file) != expected:
@@ -256,7 +256,7 @@ def folder() -> Path:
 
 @cache
 def verified_folder() -> Path:
-    """Return the result of ``folder``, cached, without its lock."""
+    """Return the result of ``folder`` from a cache, which needs no lock."""
     weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
         raise UserError(
@@ -268,14 +268,14 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Return True if an embedded model is complete in assets/models/; its files are not verified."""
+    """Return True if all files of an embedded model are in assets/models/; their hashes are not checked."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 
 def own_folder(name: str) -> Path:
-    """Return the verified folder of a model in assets/models/; raise UserError if it is damaged.
+    """Return the folder of a model in assets/models/ after a check of its hashes, once per process.
 
-    Its files are hashed once per process.
+    Raise UserError if it is damaged.
     """
     with _HASHING:
         return _own_checked(ASSETS / name)

@@ -32,7 +32,7 @@ Numbers = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class EncoderSizes:
-    """The sizes of the model."""
+    """The sizes of multilingual-e5-small, as read from its file."""
 
     width: int
     layers: int
@@ -46,7 +46,10 @@ class EncoderSizes:
 
 @dataclass(frozen=True)
 class Packed:
-    """The content of a file. ``special`` holds the ids of the beginning, end, padding and unknown tokens."""
+    """The content of a packed model file.
+
+    ``special`` holds the ids of the beginning, end, padding and unknown token.
+    """
 
     sizes: EncoderSizes
     special: tuple[int, int, int, int]
@@ -56,11 +59,11 @@ class Packed:
     places: dict[str, int]
 
     def plain(self, name: str, *shape: int) -> Numbers:
-        """Return a tensor that is stored as float32."""
+        """Return a tensor of the given shape that is stored as float32."""
         return np.frombuffer(self.content, "<f4", int(np.prod(shape)), self.places[name]).reshape(shape)
 
     def blocks(self, name: str, rows: int, columns: int, some: Sequence[int] | None = None) -> Numbers:
-        """Return a tensor stored in blocks along its columns, or ``some`` rows of it, shape (row, column)."""
+        """Return a tensor that is stored in 4-bit blocks, or its rows ``some``, shape (row, column)."""
         count = rows * columns // BLOCK * _BYTES
         stored = np.frombuffer(self.content, np.uint8, count, self.places[name]).reshape(rows, -1, _BYTES)
         return unpack_nibbles(stored if some is None else stored[list(some)]).reshape(-1, columns)
@@ -69,8 +72,8 @@ class Packed:
 def unpack_nibbles(blocks: NDArray[np.uint8]) -> Numbers:
     """Unpack 4-bit blocks, shape (..., byte), to float32, shape (..., number).
 
-    The low half of a byte is a number of the first sixteen, and the high half a number of the last sixteen.
-    Subtract 8 and multiply by the block's scale.
+    A block stores 32 numbers: the low halves of its bytes are the first sixteen, the high halves the last sixteen. A
+    number is its 4 bits minus 8, times the scale of the block.
 
     >>> unpack_nibbles(np.array([0, 56, 0x19, *15 * [0x88]], np.uint8))[[0, 16, 1]].tolist()  # a scale of 0.5
     [0.5, -3.5, 0.0]
@@ -100,7 +103,7 @@ class _Reader:
 
 
 def read(file: Path) -> Packed:
-    """Read the file; raise ValueError, KeyError or struct.error if the format is wrong."""
+    """Read a packed model file; raise ValueError, KeyError or struct.error if the format is wrong."""
     reader = _Reader(file.read_bytes())
     if reader.next("4sI") != (MAGIC, 1):
         raise ValueError(f"{file.name} does not begin with {MAGIC.decode()}, version 1.")
@@ -145,7 +148,7 @@ _SPACES = "[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Write the model into an empty folder in the format of transformers, as float16."""
+    """Convert a packed model file to a transformers model in float16, in an empty folder."""
     from safetensors.numpy import save_file
 
     packed = read(file)
@@ -188,7 +191,7 @@ def _chinese(piece: str) -> bool:
 
 
 def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
-    """Return BERT's tensors under transformers' names, with the embeddings of the tokens ``some`` only."""
+    """Return the tensors under transformers' names for BERT, with embeddings of the tokens ``some`` only."""
     sizes = packed.sizes
     width, inner = sizes.width, sizes.inner
     found = {
@@ -280,12 +283,12 @@ ALL = (SMOLLM, E5, DINOV2)
 
 
 def find_extra(name: str) -> Extra | None:
-    """Return the extra of that name, or None."""
+    """Return the extra model of that name, or None."""
     return next((extra for extra in ALL if extra.name == name), None)
 
 
 def main(names: Sequence[str]) -> int:
-    """Unpack the named extras, or all; print an error for each that fails and return 1, else 0."""
+    """Unpack the named extra models, or all; print an error for each failure and return 1, else 0."""
     failed = 0
     for extra in [extra for extra in ALL if not names or extra.name in names]:
         print(f"Unpacking {extra.name} unless that is done; it takes up to a minute.", flush=True)

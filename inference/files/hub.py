@@ -25,7 +25,10 @@ FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a full disk, or
 
 
 def check_id(name: str) -> str:
-    """Return the hub id; raise UserError if it is invalid, before any file or network access."""
+    """Return the hub id ``name`` unchanged; raise UserError if it is not a valid id.
+
+    The check uses no files and no network.
+    """
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -43,7 +46,7 @@ def check_id(name: str) -> str:
 
 
 def check_revision(revision: str | None) -> str | None:
-    """Return the revision; raise UserError if it could lead out of the cache folder."""
+    """Return ``revision`` unchanged; raise UserError if it could lead out of the cache folder."""
     if revision is None:
         return None
     plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
@@ -64,7 +67,7 @@ def _printable_name(name: str) -> str:
 
 @contextmanager
 def convert_hub_errors(name: str) -> Iterator[None]:
-    """Convert errors of the hub and the network to UserError."""
+    """Inside the block, convert exceptions of the hub and the network to UserError."""
     import httpx2
     from huggingface_hub import errors
 
@@ -146,7 +149,10 @@ class RemoteFile:
 
 
 def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
-    """Return the necessary files, small files first; raise UserError for missing or unsafe weights."""
+    """Return the files of a hub model to download, small files first.
+
+    Raise UserError if weights are missing or unsafe.
+    """
     listed = {entry.rfilename: entry for entry in info.siblings or []}
     names = [file for file in listed if "/" not in file and _is_small_file(file, listed[file].size or 0)]
     if checkpoint.WEIGHTS in listed:
@@ -258,10 +264,10 @@ LISTED = frozenset(card.id for card in (*HUB_CARDS, *PICTURE_CARDS))
 
 
 def check_listed(name: str, revision: str | None, settings: Settings) -> None:
-    """Raise UserError for a hub model that this app may not open, before any file or network access.
+    """Raise UserError if the settings forbid opening this hub model; no file or network is used.
 
-    Listed models are opened only at their main branch, because other branches and commits may be anybody's
-    proposal.
+    If only listed models are allowed, they are opened only at their main branch, because other branches and commits
+    may be anybody's proposal.
 
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
@@ -280,9 +286,10 @@ _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that can be downloaded.
+    """A hub model that can be downloaded: its files, architecture and memory need.
 
-    ``commit`` pins its version; ``folder`` is its path once it is downloaded.
+    ``commit`` pins its version; ``folder`` is its path once it is downloaded. ``fits`` is False if it needs too much
+    memory.
     """
 
     id: str
@@ -334,7 +341,7 @@ def cached_folder(name: str, revision: str | None, settings: Settings) -> Path |
 
 
 def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
-    """Return the hub's model of that name as an offer, with a few short requests; may raise UserError.
+    """Look up a hub model with a few short requests; return it as an offer, or raise UserError.
 
     Refused are unknown and private names, gated models, weights only in pickle files, architectures that cannot be
     traced, and names that cannot be looked up without a network. A model that is too large is offered with

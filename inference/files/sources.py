@@ -43,9 +43,8 @@ def is_path(name: str) -> bool:
 def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
     """Return the real folder of ``path``; raise UserError if it lies outside of the ``allowed`` folders.
 
-    A path outside is refused with the same message whether or not it exists, and is never looked up. Links inside
-    an allowed folder may not lead out of it. Raise UserError also if the path is not a folder. If the folder has
-    no config.json, its latest checkpoint is returned.
+    The message does not reveal if a path outside exists. Links inside an allowed folder may not lead out of it. Raise
+    UserError also if the path is not a folder. If the folder has no config.json, its latest checkpoint is returned.
     """
     if not allowed:
         raise UserError(_NONE_ALLOWED, way_out="embedded")
@@ -114,15 +113,15 @@ GONE = gettext_lazy(
 )
 
 
-def place_of(settings: Settings) -> Path:
-    """Return the folder of all fine-tuned models: the operator's choice, else a folder in the cache."""
+def fine_tuned_root(settings: Settings) -> Path:
+    """Return the folder that contains all fine-tuned models: as configured, else inside the cache."""
     from huggingface_hub import constants
 
     return settings.taught or (settings.cache or Path(constants.HF_HOME)) / "headlight" / "taught"
 
 
 def is_taught(name: str) -> bool:
-    """Return True if a name denotes a fine-tuned model, which need not exist here.
+    """Return True if a name is that of a fine-tuned model, which may be missing on this machine.
 
     >>> is_taught("taught/abc"), is_taught("google-bert/bert-base-cased")
     (True, False)
@@ -131,9 +130,9 @@ def is_taught(name: str) -> bool:
 
 
 def folder(place: Path, name: str) -> Path:
-    """Return a fine-tuning's folder by its id or its model's name; raise UserError if it is missing.
+    """Return the folder of a fine-tuning in ``place``, given its id or its model's name.
 
-    A symbolic link is not accepted.
+    Raise UserError if it is missing. A symbolic link is not accepted.
     """
     wanted = place / name.removeprefix(PREFIX)
     if not ID.fullmatch(name.removeprefix(PREFIX)) or wanted.is_symlink() or not (wanted / JOB).is_file():
@@ -143,7 +142,7 @@ def folder(place: Path, name: str) -> Path:
 
 def resolve_fine_tuned(name: str, settings: Settings) -> Path:
     """Return the folder of a fine-tuned model's files; raise UserError if it is missing or unsaved."""
-    found = folder(place_of(settings), name) / MODEL
+    found = folder(fine_tuned_root(settings), name) / MODEL
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
     if not ((found / WEIGHTS).is_file() and (found / SCORES).is_file()):
@@ -152,10 +151,7 @@ def resolve_fine_tuned(name: str, settings: Settings) -> Path:
 
 
 def state_stamp(name: str, settings: Settings) -> str | None:
-    """Return a stamp of a fine-tuned model's saved state, or None.
-
-    The stamp changes with each save.
-    """
+    """Return a string that changes each time a fine-tuned model is saved, or None if it never was."""
     try:
         return f"{(resolve_fine_tuned(name, settings) / SCORES).stat().st_mtime_ns:x}"
     except (UserError, OSError):
@@ -165,7 +161,7 @@ def state_stamp(name: str, settings: Settings) -> str | None:
 def fine_tuned_title(name: str, settings: Settings) -> str:
     """Return the title that a visitor gave to a fine-tuned model; raise UserError if the model is missing."""
     try:
-        with (folder(place_of(settings), name) / JOB).open("rb") as stream:
+        with (folder(fine_tuned_root(settings), name) / JOB).open("rb") as stream:
             found = json.loads(stream.read(MOST_BYTES))["title"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise UserError(GONE, way_out="embedded") from error
@@ -221,10 +217,7 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
 
 
 def is_local(name: str, revision: str | None, settings: Settings) -> bool:
-    """Return True if a model can be loaded without the network.
-
-    The network is not used for this check.
-    """
+    """Return True if a model can be loaded without the network, which this check does not use either."""
     if (extra := extras.find_extra(name)) is not None:
         return extra.is_installed()
     try:

@@ -35,9 +35,10 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 
 
 def patch_limit(model: Any, budget: int) -> int:
-    """Return the most tokens of a picture for a trace of half of ``budget``, the bytes for all traces.
+    """Return the maximum number of tokens of a picture, so that its trace takes half of ``budget`` bytes.
 
-    A trace holds queries, keys and values, and BEiT's position bias, per layer or shared by all layers.
+    ``budget`` is the size of the cache of traces. A trace holds queries, keys and values, and BEiT's position bias,
+    per layer or shared by all layers.
     """
     config = vision(model.config)
     heads, width = config.num_attention_heads, config.hidden_size
@@ -48,10 +49,11 @@ def patch_limit(model: Any, budget: int) -> int:
 
 
 def memory_limit(model: Any, records: bool, budget: int) -> int:
-    """Return the most tokens for a trace of ``budget`` bytes; for encoder-decoders, on either side.
+    """Return the maximum number of tokens for which a trace takes at most ``budget`` bytes.
 
-    Queries, keys, values and the log-sum-exp of each row, in float32 and in float64, grow with n; reported
-    attention maps and the position bias of T5-like models grow with n².
+    For encoder-decoders, this is the limit of source and target each. Queries, keys, values and the log-sum-exp of
+    each row, in float32 and in float64, grow with n; reported attention maps and the position bias of T5-like models
+    grow with n².
     """
     config = model.config.get_text_config()
     heads = _number(config, 12, "num_attention_heads")

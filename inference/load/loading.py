@@ -1,6 +1,6 @@
-"""Loading of weights, from a folder of verified files to a model that records its attention.
+"""Loading of weights from verified files into a model that records its attention.
 
-No other module loads weights. If a checkpoint has none of the weights of a head, transformers initialises them at
+No other module loads weights. If a checkpoint lacks the weights of a task head, transformers initialises them at
 random and the predictions look real; such a checkpoint is refused.
 """
 
@@ -170,7 +170,10 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
     head: str,
     settings: Settings,
 ) -> tuple[Any, bool]:
-    """Load the model after ``fit`` has made room; also return True if its attention can be recorded."""
+    """Load a model; return it, and True if its queries, keys and values can be recorded.
+
+    ``fit`` is called with the required bytes before they are allocated.
+    """
     import torch
     import transformers
 
@@ -217,9 +220,9 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
 
 
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
-    """Raise UserError if weights are missing or have wrong shapes.
+    """Raise UserError if weights of the checkpoint are missing or have wrong shapes.
 
-    Random weights in their place would give meaningless maps.
+    transformers would use random weights instead, whose maps are meaningless.
     """
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):
@@ -297,7 +300,7 @@ _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in c
 
 
 def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
-    """Return the transformers auto class that loads a model with this task head.
+    """Return the transformers auto class, such as AutoModelForMaskedLM, for a model with a task head.
 
     ``writes`` is True if the model without a head generates a target text.
     """
@@ -320,10 +323,11 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
 def check_weights(  # noqa: PLR0913  # the model's properties, and those that the error names
     head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings
 ) -> None:
-    """Raise UserError, which lists models with the head, if a checkpoint has none of a head's weights.
+    """Raise UserError if a checkpoint has none of the weights of a task head.
 
-    ``config`` is the configuration of transformers, and ``weights`` are the safetensors files; the tensor names of
-    a GGUF file are unknown before loading. ``is_made_up`` detects a partly missing head after loading.
+    The message lists models with the head. ``config`` is the configuration of transformers, and ``weights`` are the
+    safetensors files; the tensor names of a GGUF file are unknown before loading. ``is_made_up`` detects a partly
+    missing head after loading.
     """
     if head in (BARE, RANDOM):
         return
@@ -367,9 +371,10 @@ def allow_batches(head: str, model: Any) -> None:
 
 
 def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
-    """Return the missing weights, sorted, that the head of a loaded model needs.
+    """Return the names of weights that a task head needs and that transformers had to initialise.
 
-    The pooler belongs to the bare model, but classification heads are computed from its output.
+    ``missing`` are the weights that the checkpoint lacks. The pooler belongs to the bare model, but classification
+    heads are computed from its output.
     """
     base = f"{model.base_model_prefix}."
     judges = head in (NEXT_SENTENCE, CLASSIFY, SEES)
@@ -377,7 +382,7 @@ def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
 
 
 def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]:
-    """Return the weights that a head adds to the bare model and that a checkpoint's tensor names lack.
+    """Return the names of a task head's weights that are not among a checkpoint's tensor ``names``.
 
     >>> import transformers
     >>> config = transformers.BertConfig(num_hidden_layers=1)

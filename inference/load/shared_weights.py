@@ -1,4 +1,4 @@
-"""Copies of a model: for recording with shared weights, without weights, and untrained."""
+"""Copies of a model: to record its attention with shared weights, without weights, or untrained."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST = 1000  # longer lists and dicts are not searched
 
 
 def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
-    """Yield every plain Python function that is an attribute or a hook of a module."""
+    """Yield every plain Python function that is an attribute or a hook of a module of the model."""
     for module in model.modules():
         for value in vars(module).values():
             for found in value.values() if isinstance(value, dict) else (value,):
@@ -49,7 +49,7 @@ def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
 
 
 def refers_to(function: FunctionType) -> dict[str, Any]:
-    """Return the globals and closure variables that a function reads, by name, and its defaults."""
+    """Return the globals and closure variables that a function refers to, by name, and its defaults."""
     found = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
     found |= {name: cell.cell_contents for name, cell in _cells(function) if _is_full(cell)}
     found |= {f"default {at}": value for at, value in enumerate(function.__defaults__ or ())}
@@ -141,7 +141,10 @@ _DEEP = 6  # the depth to which nested values are compared
 
 
 def fingerprint(model: torch.nn.Module) -> tuple[Any, ...]:
-    """Return a value that changes with tensors, configuration, functions, attributes, adapters or hooks."""
+    """Return a value that changes if anything changes that affects a forward pass of the model.
+
+    It covers tensors, configuration, functions, attributes, adapters and hooks.
+    """
     known: dict[int, Any] = {}
     return tuple(part for module in model.modules() for part in _module(module, known))
 
@@ -359,7 +362,7 @@ MOST_MODULES = 200_000  # per model; building that many takes about ten seconds
 
 
 def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
-    """Return the number of a model's tensor elements, and the attention implementation for loading it.
+    """Build a model without weights; return its number of parameters and the attention implementation to use.
 
     Raise ValueError for a configuration that would take minutes to build.
     """
@@ -377,7 +380,7 @@ def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
 
 @contextmanager
 def few_modules() -> Iterator[None]:
-    """Raise ValueError inside the block once this thread has built more than MOST_MODULES modules.
+    """Inside the block, raise ValueError once this thread has built more than MOST_MODULES modules.
 
     A configuration can multiply modules in many ways, such as experts times layers, so the limit counts the built
     modules.
@@ -401,10 +404,10 @@ SEED = 1
 
 
 def init_random_model(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
-    """Build a configuration's model with random initial weights, reproducible for the same seed.
+    """Build a model with random initial weights, reproducible by ``seed``.
 
-    The random state is restored afterwards, but other threads may draw from it while it is seeded. So the caller
-    must hold ``building.BUILDING``, under which every model is built.
+    The random state of torch is restored afterwards, but other threads may draw from it in between. So the caller must
+    hold ``building.BUILDING``, under which every model is built.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

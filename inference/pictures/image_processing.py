@@ -27,9 +27,10 @@ ALWAYS, ASKED = "always", "asked"  # positions are interpolated to other sizes a
 
 @dataclass(frozen=True)
 class Family:
-    """The token layout of a model family: leading tokens, then the patches row by row.
+    """The token layout of a family of vision models: leading tokens, then the patches row by row.
 
-    ``sizes`` is ALWAYS or ASKED; ``reads`` is PICTURES, or BOTH for separate models of pictures and texts.
+    ``sizes`` is ALWAYS or ASKED: other picture sizes are read always, or with an option of the forward pass. ``reads``
+    is PICTURES, or BOTH for models with separate parts for pictures and texts.
     """
 
     leading: tuple[str, ...]
@@ -38,7 +39,7 @@ class Family:
     registers: bool = False  # register tokens follow the leading tokens; the configuration has their number
 
     def token_names(self, config: Any) -> Iterator[str]:
-        """Yield the names of the tokens before the patches."""
+        """Yield the names of the tokens before the patches, such as CLS."""
         yield from self.leading
         if self.registers:
             yield from (f"[register {at + 1}]" for at in range(int(config.num_register_tokens)))
@@ -64,7 +65,7 @@ WINDOWS = ("swin", "swinv2", "swin2sr", "donut-swin", "maskformer-swin", "hiera"
 
 
 def reads(model_type: str) -> str:
-    """Return the inputs of a model type: TEXT, PICTURES or BOTH.
+    """Return the kind of input of a model type: TEXT, PICTURES or BOTH.
 
     >>> reads("dinov2"), reads("clip"), reads("bert")
     ('pictures', 'both', 'text')
@@ -78,15 +79,15 @@ def vision(config: Any) -> Any:
 
 
 def size_options(config: Any) -> dict[str, bool]:
-    """Return the options of the forward pass for a picture of another size than the model's own."""
+    """Return the options of the forward pass that allow a picture of another size than in training."""
     family = FAMILIES.get(config.model_type)
     return {"interpolate_pos_encoding": True} if family is not None and family.sizes == ASKED else {}
 
 
 def tower(model: Any, inputs: Any) -> Any:
-    """Return the part of a model that reads the inputs.
+    """Return the text model or the vision model inside a model, whichever reads these inputs.
 
-    This is the text model or the vision model, if the model has both and the inputs are for only one of them.
+    A model that has only one of them is returned itself.
     """
     if reads(model.config.model_type) != BOTH or {"input_ids", "pixel_values"} <= set(inputs):
         return model
@@ -102,7 +103,7 @@ KINDS = {name: name for name in ("ViT", "DeiT", "Beit", "Bit", "CLIP", "Siglip")
 
 
 def processor(folder: Path, name: str) -> Any:
-    """Return the image processor of a model's files, from the installed library, without torchvision.
+    """Load the image processor of a model folder; torchvision is not needed.
 
     Raise UserError if it does more than resize, crop and scale.
     """
@@ -192,7 +193,7 @@ Size = tuple[int, int]  # rows of pixels, columns of pixels
 
 @dataclass(frozen=True, eq=False)
 class ProcessedPicture:
-    """A picture as a model's input: pixels (channel, row, column) float32, and its tokens.
+    """The input of a model for a picture: pixels (channel, row, column) float32, and the tokens.
 
     ``options`` are further arguments of the forward pass.
     """
@@ -203,7 +204,7 @@ class ProcessedPicture:
 
 
 class ImageProcessor:
-    """A wrapper of a model's processor that computes and limits all sizes before it processes a picture.
+    """A model's image processor; it computes and limits all sizes before it processes a picture.
 
     ``limit`` is the largest number of tokens.
     """
@@ -220,9 +221,9 @@ class ImageProcessor:
         self.own: Size = (int(own[0]), int(own[1])) if isinstance(own, list | tuple) else (int(own), int(own))
 
     def read(self, picture: Picture, side: int | None = None) -> ProcessedPicture:
-        """Return the processed picture; with ``side``, the whole picture with about that longer side.
+        """Process a picture; with ``side``, the whole picture with a longer side of about ``side`` pixels.
 
-        ``side`` is in pixels. Raise UserError if the model does not read the size, or if the processor fails.
+        Raise UserError if the model cannot read that size, or if the processor fails.
         """
         resized, cropped = self._sizes(picture) if side is None else self._whole(picture, side)
         grid = self._grid(picture, resized, cropped)
@@ -245,7 +246,7 @@ class ImageProcessor:
         )
 
     def _process(self, picture: Picture, resized: Size, cropped: Size) -> FloatArray:
-        """Return the processor's pixels for the computed sizes, (channel, row, column) float32."""
+        """Return the processor's pixels for the computed sizes, shape (channel, row, column) float32."""
         made = self.processor(
             images=picture.pixels,
             input_data_format="channels_last",

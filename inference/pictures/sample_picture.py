@@ -39,10 +39,10 @@ _STEPS = 127  # largest value of a signed byte
 
 @dataclass(frozen=True)
 class Difference:
-    """The error of the stored trace's weights against the recorded weights.
+    """The error of the weights in the compressed trace, compared with the recorded trace.
 
-    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention, 0 to 1, that
-    has moved to other tokens, averaged over all rows.
+    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention, 0 to 1, that goes
+    to other tokens, averaged over all rows.
     """
 
     largest: float
@@ -51,7 +51,7 @@ class Difference:
 
 @cache
 def sample() -> Trace:
-    """Return the trace of the sample photo."""
+    """Return the recorded trace of the sample photo."""
     content = RECORDED.read_bytes()
     return unpack_trace(content, photo())
 
@@ -69,7 +69,7 @@ def difference() -> Difference:
 
 
 def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
-    """Return a picture's trace in compressed form, for ``unpack_trace``."""
+    """Compress the trace of a picture to bytes, which ``unpack_trace`` reads."""
     records = [record for record in trace.records() if isinstance(record, Record)]
     tensors = {}
     for part in _PARTS:
@@ -86,7 +86,7 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
 
 
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
-    """Return the trace of packed bytes.
+    """Return the trace in the bytes of ``pack_trace``.
 
     Its id is the hash of the bytes, so that it differs from that of the recorded trace.
     """

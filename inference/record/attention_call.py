@@ -21,7 +21,7 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of an attention call, with the log-sum-exp if the kernel returns it at no extra cost."""
+    """The arguments of a single attention call, and its log-sum-exp if the kernel returns it anyway."""
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -37,13 +37,13 @@ class AttentionCall:
 
     @property
     def looks_back(self) -> bool:
-        """Return True if ``causal`` hides later keys here; an explicit mask takes its place."""
+        """Return True if the call hides later keys by ``causal``, without an explicit mask."""
         return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
 @dataclass(eq=False)
 class Repeats:
-    """A counter of calls that compute the same weights as the call before, for other values.
+    """A counter of consecutive attention calls with the same queries and keys but other values.
 
     DiffLlama computes the attention of each half of its values in a separate call. Both calls receive the same
     tensors, not equal copies; layers that share a module, as in ALBERT, never do.
@@ -53,7 +53,7 @@ class Repeats:
     last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak, so that the pass can free its tensors
 
     def count(self, call: AttentionCall) -> int:
-        """Return the number of calls directly before this call with the same queries, keys and mask.
+        """Return the number of calls directly before ``call`` that have the same queries, keys and mask.
 
         Call this method exactly once for each attention call.
         """
@@ -87,7 +87,7 @@ def part_namer(model: Any) -> Callable[[AttentionCall], str]:
 
 
 def part_names(model: Any, calls: Sequence[AttentionCall]) -> list[str]:
-    """Return the stack of each call: "encoder", "decoder" or "cross"."""
+    """Return the stack of each attention call: "encoder", "decoder" or "cross"."""
     return list(map(part_namer(model), calls))
 
 
@@ -107,12 +107,12 @@ def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
 
 
 def place(tensor: Tensor | None) -> tuple[Any, ...]:
-    """Return a key that is equal for two tensors if both are the same view of the same memory."""
+    """Return a key that is equal for two tensors if they are the same view of the same memory."""
     return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
 
 
 def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return the tensors, copying those that keep far more memory alive than they show.
+    """Return the tensors; copy those that keep much more memory alive than they contain.
 
     Views of a fused projection or of a batch are examples. Views that together show most of their storage are not
     copied.
@@ -129,15 +129,15 @@ def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @dataclass(frozen=True)
 class Spans:
-    """The padded width of one side of a batch, and the span of real tokens of each sample."""
+    """The padded length of the texts of a batch, and the slice of each text's real tokens."""
 
     width: int
     places: tuple[slice, ...]
 
     def cut(self, sample: int, length: int) -> slice:
-        """Return the slice of a sample's real tokens on an axis of ``length``.
+        """Return the slice of a text's real tokens on an axis of ``length``.
 
-        Return the whole axis if it does not count the tokens of this side, such as the patches of a picture.
+        Return the whole axis if it does not count these tokens, such as the patches of a picture.
 
         >>> Spans(7, (slice(2, 7),)).cut(0, 7), Spans(7, (slice(2, 7),)).cut(0, 10)
         (slice(2, 7, None), slice(0, 10, None))
@@ -149,9 +149,10 @@ Pair = tuple[Spans | None, Spans | None]  # source and target; None if nothing i
 
 
 def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[str, Tensor]:
-    """Return the inputs, with an attention mask added if only ``lengths`` mark the padding.
+    """Return the model's inputs with an attention mask for texts of these ``lengths``.
 
-    Without the mask, tokens would attend to the padding.
+    Inputs that have a mask, or no padding, are returned unchanged. Without the mask, tokens would attend to the
+    padding.
     """
     ids = inputs.get("input_ids")
     if lengths is None or ids is None or "attention_mask" in inputs or all(n == ids.shape[1] for n in lengths):
@@ -161,7 +162,7 @@ def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[
 
 
 def both_spans(inputs: dict[str, Tensor], lengths: Sequence[int] | None, target_lengths: Sequence[int] | None) -> Pair:
-    """Return the spans of source and target, which are equal for a model that reads a single text.
+    """Return the spans of source and target; they are equal for a model that reads a single text.
 
     Raise ValueError for an empty text and for lengths that do not fit the inputs.
     """

@@ -1,7 +1,7 @@
-"""The attention function that models are loaded with; it records its arguments on a tape.
+"""The attention function with which models are loaded; it records the arguments of each call on a tape.
 
-It computes plain attention. The current tape is a context variable, so threads that share a model do not mix, and
-no setting of a model changes between requests. ``records.py`` converts the recorded calls.
+It computes plain attention. The current tape is a context variable, so threads that share a model do not mix, and no
+setting of a model changes between requests. ``records.py`` converts the recorded calls.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Tape:
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
     def widen(self, call: AttentionCall) -> None:
-        """Append the values of a call that repeats the last call, as further channels of its values."""
+        """Append the values of a repeated call as further channels of the last call's values."""
         last = self.calls[-1]
         self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-        """Return a mask in additive form, as the kernel takes it; layers that share a mask share the result."""
+        """Return a mask as numbers to add to the scores; layers that share a mask share the result."""
         if mask is None or mask.dtype != torch.bool:
             return mask
         where = place(mask)
@@ -77,7 +77,7 @@ _weighed: ContextVar[_Kept | None] = ContextVar("headlight_weighed", default=Non
 
 @contextmanager
 def keep_weights() -> Iterator[list[Weighed]]:
-    """Keep the weights of every attention that this thread computes in the block, for their gradients.
+    """Inside the block, keep the weights of every attention that this thread computes, with gradients.
 
     The weights are computed by the formula, without edits and recordings.
     """
@@ -96,9 +96,9 @@ _observer: ContextVar[Observer | None] = ContextVar("headlight_observer", defaul
 
 @contextmanager
 def observe_attention(observer: Observer) -> Iterator[None]:
-    """Pass each attention call of this thread in the block to ``observer``, with the tensors that the model uses.
+    """Inside the block, pass each attention call of this thread to ``observer``.
 
-    Unlike a tape, an observer gets the tensors themselves and never copies.
+    Unlike a tape, an observer gets the tensors that the model uses, and never copies.
     """
     token = _observer.set(observer)
     try:
@@ -112,7 +112,7 @@ _tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
 
 @contextmanager
 def record_attention(tape: Tape | None = None) -> Iterator[Tape]:
-    """Record every attention that this thread computes in the block, on ``tape`` or on a new tape.
+    """Inside the block, record every attention that this thread computes, on ``tape`` or on a new tape.
 
     The block runs without gradients.
 
@@ -144,10 +144,9 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     s_aux: Tensor | None = None,
     **extra: Any,
 ) -> tuple[Tensor, None]:
-    """Return the output (batch, query, head, channel) and None, with transformers' calling convention.
+    """Compute attention for transformers: return the output (batch, query, head, channel), and None.
 
-    Apply the edits, patches and recordings of this thread. Raise Cancelled if no client waits for the pass any
-    more.
+    The edits, patches and recordings of this thread are applied. Raise Cancelled if the request was cancelled.
     """
     tape, editor, lending = _tape.get(), edit_hooks.editor(), patching.current_patching()
     if tape is None:
@@ -323,5 +322,5 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 
 
 def _columns(sinks: Tensor, scores: Tensor) -> Tensor:
-    """Return the sinks, (head,) or (batch, head), as a column of the scores, (batch, head, query, 1)."""
+    """Return the sinks, shape (head,) or (batch, head), as a column of the scores, (batch, head, query, 1)."""
     return sinks.float().reshape(-1, scores.shape[1], 1, 1).expand(*scores.shape[:3], 1)

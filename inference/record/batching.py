@@ -1,4 +1,4 @@
-"""Recorded attention of batches: traces of several texts, and maps that are not stored."""
+"""Traces of several texts from a padded batch, and attention maps that are used without being stored."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Take = Callable[
 def stream(
     loaded: LoadedModel, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take, *, maps_only: bool = False
 ) -> None:
-    """Pass the maps of every layer to ``take``, a few heads at a time, in a single forward pass.
+    """Run a single forward pass, and call ``take`` with the maps of every layer, a few heads at a time.
 
-    The batch is padded on the right. For an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at
-    its last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports finished
-    maps only.
+    The batch is padded on the right. For an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at its
+    last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports finished maps
+    only.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
@@ -132,10 +132,10 @@ MOST_TEXTS = 32
 
 @dataclass(frozen=True)
 class Sample:
-    """A tokenised request; ``target`` is the input of the decoder of an encoder-decoder.
+    """A tokenised trace request; ``target`` is the decoder's input in an encoder-decoder.
 
-    ``text`` is the whole text if it is more than the request's text: a prompt with its continuation. ``seen`` is
-    the picture that is the source; a text that comes with the picture is the ``target``.
+    ``text`` is the whole text if it is more than the request's text: a prompt with its continuation. ``seen`` is the
+    picture that is the source; a text that comes with the picture is the ``target``.
     """
 
     key: str
@@ -148,20 +148,20 @@ class Sample:
 
     @property
     def size(self) -> int:
-        """Return the number of tokens of the longer side."""
+        """Return the number of tokens of source or target, whichever is longer."""
         return max(len(self.source.ids), len(self.target.ids) if self.target else 0)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return the key that the samples of a batch share: the picture's shape, and if a text comes with it.
+        """Return a key that is equal for samples that may share a batch: () for texts, which are padded.
 
-        Return () for texts, which are padded.
+        For a picture it is its shape, and True if a text comes with it.
         """
         return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
 
 
 def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterator[list[Sample]]:
-    """Yield batches of samples of similar length that stay within the limits with their padding.
+    """Yield batches of samples of similar length, each within the limits after padding.
 
     A text of more than ``most_tokens`` is a batch by itself.
     """
@@ -177,7 +177,7 @@ def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterat
 
 
 def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
-    """Return the traces of a forward pass over a batch, in the same order.
+    """Run a forward pass over a batch; return the traces in the order of the samples.
 
     Raise UserError if the model fails on the batch.
     """

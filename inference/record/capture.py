@@ -50,7 +50,7 @@ class Recording:
 
 
 def install() -> None:
-    """Register the attention function and its mask function with transformers.
+    """Register this package's attention function and mask function with transformers, under NAME.
 
     Without the mask function, padding would be ignored.
     """
@@ -79,7 +79,7 @@ def _asking_for_whole_masks() -> Iterator[None]:
 
 
 def implementation(config: Any) -> str:
-    """Return NAME, or "eager" for an architecture whose code accepts a fixed list of implementations only."""
+    """Return the attention implementation to load a model with: NAME, or "eager" if its code rejects NAME."""
     try:
         with torch.device("meta"):
             AutoModel.from_config(config, attn_implementation=NAME)
@@ -324,5 +324,5 @@ def record_parts(
     target_lengths: list[int] | None = None,
     edits: Sequence[Sequence[Edit]] = (),
 ) -> Sequence[Mapping[str, tuple[AnyRecord, ...]]]:
-    """Return the records of each sample by stack, without the model's output; see ``record``."""
+    """Return the records of each sample by stack, like ``record``, but without the model's output."""
     return record(model, inputs, lengths, target_lengths, edits=edits).parts

@@ -31,9 +31,9 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The edit of a call, as masks (sample, head).
+    """The effect of edits on an attention call, as masks (sample, head).
 
-    The output of ``silent`` heads is zero, and ``moved`` heads have new weights.
+    The output of ``silent`` heads is zero; ``moved`` heads use the weights of ``call``.
     """
 
     silent: Tensor
@@ -43,9 +43,9 @@ class Change:
 
 @dataclass(eq=False)
 class Editor:
-    """The edits of a forward pass by place and sample.
+    """The edits of a forward pass, by the call that they change and the sample.
 
-    Its count of the calls of each stack gives the layer.
+    The number of calls of a stack so far gives the layer.
     """
 
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
@@ -54,10 +54,10 @@ class Editor:
     repeats: Repeats = field(default_factory=Repeats)
 
     def change(self, call: AttentionCall, asked: AttentionCall) -> Change | None:
-        """Return the change of a call, or None if no edit applies to it.
+        """Return the change that the edits make to an attention call, or None.
 
-        ``asked`` is the call with the tensors that the model passed. Call this method exactly once for each call,
-        in order.
+        ``asked`` is the call with the tensors that the model passed. Call this method exactly once for each call, in
+        order.
         """
         part = self.part_of(call)
         self.seen[part] += not self.repeats.count(asked)
@@ -69,16 +69,16 @@ _editor: ContextVar[Editor | None] = ContextVar("headlight_editor", default=None
 
 
 def editor() -> Editor | None:
-    """Return the edits of the pass that this thread computes, or None."""
+    """Return the edits of the pass that this thread computes, or None if it has none."""
     return _editor.get()
 
 
 @contextmanager
 def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
-    """Apply edits, a sequence for each sample, to the forward pass of a prepared model in the block.
+    """Inside the block, apply edits to the forward pass of a prepared model, a sequence for each sample.
 
-    Edits of tokens that the pass does not have yet, as in generation, have no effect. Raise UserError if the
-    model's attention cannot be changed, or if it lacks a layer or a head.
+    Edits of tokens that the pass does not have yet, as in generation, have no effect. Raise UserError if the model's
+    attention cannot be changed, or if it lacks a layer or a head.
     """
     if not any(edits):
         yield
@@ -133,12 +133,12 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
 
 
 def attention_layers(model: Any, part: str) -> tuple[int, ...]:
-    """Return the layers of a stack that have attention, in the order of their calls; () if unknown."""
+    """Return the indices of the layers of a stack that have attention, in call order; () if unknown."""
     return tuple(at for at, heads in enumerate(getattr(model, HEADS, {}).get(part, ())) if heads)
 
 
 def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
-    """Return ``found``, a value for each attention, with ``none`` inserted for layers without attention."""
+    """Return ``found``, a value per layer with attention, with ``none`` inserted for the other layers."""
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
     if sum(map(bool, heads)) != len(found):  # the model's layers are not known yet
         return list(found)
@@ -147,7 +147,7 @@ def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -
 
 
 def call_of(model: Any, part: str, layer: int) -> int:
-    """Return the number of the call that computes a layer's attention.
+    """Return the position of a layer's attention among the attention calls of its stack.
 
     Raise UserError if the layer has none.
     """
@@ -254,13 +254,13 @@ GROWS = "_headlight_grows"  # on a prepared model: the number of its layers, if 
 
 @dataclass(eq=False)
 class Growth:
-    """The number of samples that join before each layer, and the number of layers that have begun."""
+    """The state of a pass whose batch grows: how many samples join before each layer, and the layers so far."""
 
     joining: Sequence[int]
     begun: int = 0
 
     def join(self, hidden: Tensor) -> Tensor:
-        """Return the next layer's input (sample, token, channel) with copies of the first sample appended."""
+        """Return the next layer's input (sample, token, channel), with copies of the first sample appended."""
         many = self.joining[self.begun]
         self.begun += 1
         return torch.cat([hidden, hidden[:1].expand(many, *hidden.shape[1:])]) if many else hidden
@@ -271,9 +271,9 @@ _growth: ContextVar[Growth | None] = ContextVar("headlight_growth", default=None
 
 @contextmanager
 def grow_batch(joining: Sequence[int]) -> Iterator[None]:
-    """Grow the batch of a pass from a single sample, by ``joining`` samples before each layer.
+    """Inside the block, let the batch of a pass grow: ``joining`` samples are added before each layer.
 
-    Other threads are not affected.
+    The pass begins with a single sample. Other threads are not affected.
     """
     token = _growth.set(Growth(joining))
     try:

@@ -1,4 +1,4 @@
-"""A check on a short input that the recorded model gives the same output as the model itself."""
+"""A check, on a short input, that a model prepared for recording gives the same output as before."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ Place = tuple[str, int]  # a module's path and the number of its call
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """The tensors of a pass: the output's by name, and each module's output in the order of completion."""
+    """The outputs of a pass: the model's by name, and each module's by path, in the order of completion."""
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]
@@ -96,7 +96,7 @@ class ForwardOutputs:
 
 
 def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
-    """Run the model and keep the output of each of its modules."""
+    """Run the model and return its output with the outputs of all its modules."""
     modules: dict[Place, Tensor] = {}
     with _keep_outputs(model, modules), torch.inference_mode(), same_noise():
         output = model(**given, **options)
@@ -105,7 +105,7 @@ def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
 
 @contextmanager
 def same_noise() -> Iterator[None]:
-    """Draw the same random numbers in every block, from seed 0, and restore the generator afterwards."""
+    """Inside the block, draw random numbers from seed 0, and restore the generator afterwards."""
     state = torch.get_rng_state()
     torch.default_generator.manual_seed(0)  # torch.manual_seed would also seed the accelerators
     try:
@@ -131,7 +131,7 @@ def tensors(output: Any) -> dict[str, Tensor]:
 
 
 def differs(own: Tensor, traced: Tensor) -> float | None:
-    """Return the largest difference between two outputs, or None if it is within the tolerance.
+    """Return the largest difference between two outputs, or None if it is small enough.
 
     >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
     True
@@ -152,7 +152,7 @@ def differs(own: Tensor, traced: Tensor) -> float | None:
 
 
 def is_same_output(own: ForwardOutputs, output: Any) -> bool:
-    """Return True if ``output`` has every tensor of the model's own output, equal within the tolerance.
+    """Return True if ``output`` equals the model's own output within the tolerance, tensor by tensor.
 
     Return False if the model's own output has no tensors.
     """
@@ -163,7 +163,7 @@ def is_same_output(own: ForwardOutputs, output: Any) -> bool:
 
 
 def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
-    """Return the error that names the first module that differs in the recorded model, and the difference."""
+    """Return the error that names the first module whose output differs in the prepared model."""
     first = _first(own, traced)
     if first is None:
         return UserError(

@@ -23,7 +23,7 @@ from inference.record.records import changing_states, register_post_hook
 
 @contextmanager
 def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
-    """Replace the module's output by ``change(module, output)`` in the block, or keep it if that is None.
+    """Inside the block, replace a module's output by ``change(module, output)`` unless that is None.
 
     Other threads that use the model are not affected.
 
@@ -48,10 +48,10 @@ Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set of patches, a p
 
 
 class PatchHook(Protocol):
-    """The operation of a pass on the activations that a patch names."""
+    """The operation on the activations that a patch names: storing or substituting them."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
-        """Return the replacement of ``values`` (token, channel) of a sample, or None to keep them.
+        """Return the replacement of a sample's ``values`` (token, channel), or None to keep them.
 
         ``repeat`` counts the calls of a layer that computes its attention in several calls
         (``attention_call.Repeats``).
@@ -77,9 +77,9 @@ class RecipientHook:
     notes: Notes
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:
-        """Return ``values`` with the stored activations in place of those that the patch names.
+        """Return ``values`` with the donor's activations at the tokens of the patch.
 
-        With a seed, the change of each token has a random direction and the same norm.
+        With a seed, the change of each token has the same norm but a random direction.
         """
         here = [at for at, _ in take.pairs]
         lent = self.notes[donor_set(mine), replace(take, seed=None), repeat]
@@ -88,11 +88,25 @@ class RecipientHook:
         return changed
 
 
+class RandomHook(PatchHook):
+    """The hook of a pass without a donor, which moves each activation by a random vector of its own norm."""
+
+    def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:  # noqa: ARG002  (a hook)
+        """Return ``values`` with a random change, drawn by the seed of the patch, at the named tokens.
+
+        The change is as large as that of an ablation, which subtracts the activation.
+        """
+        here = [at for at, _ in take.pairs]
+        changed = values.clone()
+        changed[here] = values[here] + _as_large(values[here], take.seed or 0)
+        return changed
+
+
 @dataclass(eq=False)
 class PatchingPass:
-    """The patches of a pass by place and sample.
+    """The patches of a pass, by the call or layer that they change and by sample.
 
-    Its count of the calls of each stack gives the layer.
+    The number of calls of a stack so far gives the layer.
     """
 
     heads: Mapping[Place, Found]
@@ -121,7 +135,7 @@ class PatchingPass:
         return changed
 
     def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
-        """Return a layer's input (sample, token, channel) with its patches, or None if it is unchanged."""
+        """Return a layer's input (sample, token, channel) with patches applied, or None if it has none."""
         changed = None
         for sample, mine, take in self.states.get((part, layer), ()):
             other = self.lender.apply(vectors[sample], mine, take)
@@ -135,13 +149,13 @@ _lending: ContextVar[PatchingPass | None] = ContextVar("headlight_lending", defa
 
 
 def current_patching() -> PatchingPass | None:
-    """Return the patching of the pass that this thread computes, or None."""
+    """Return the patches of the pass that this thread computes, or None."""
     return _lending.get()
 
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Apply the patching to the single pass inside the block."""
+    """Inside the block, apply the patches to the single pass that runs there."""
     token = _lending.set(lend)
     try:
         yield
@@ -150,7 +164,7 @@ def use_patching(lend: PatchingPass) -> Iterator[None]:
 
 
 def donor_set(mine: PatchSet) -> PatchSet:
-    """Return the set as the donor pass stores it, without seeds.
+    """Return a patch set for the donor pass, which stores the same activations for every seed.
 
     >>> from attention.edits import PatchResidual
     >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))
@@ -170,9 +184,10 @@ def _as_large(change: Tensor, seed: int) -> Tensor:
 
 @contextmanager
 def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -> Iterator[None]:
-    """Patch a pass of a prepared model inside the block, with a set of patches for each sample.
+    """Inside the block, patch a pass of a prepared model, with a set of patches for each sample.
 
-    Raise UserError if the model's activations cannot be patched, or if it lacks a layer or a head.
+    ``lender`` stores activations (DonorHook) or substitutes them (RecipientHook). Raise UserError if the model's
+    activations cannot be patched, or if it lacks a layer or a head.
     """
     if not any(sets):
         yield

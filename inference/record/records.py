@@ -1,4 +1,4 @@
-"""Conversion of a pass from torch to NumPy: the modules of layers, and the calls of a pass as records."""
+"""Conversion of a forward pass from torch to NumPy: attention calls to records, and the modules of layers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _OWN_WAY = gettext_lazy(
 
 
 def block_of(path: str) -> str:
-    """Return the path of an attention's block: the outermost module of the path that has a number.
+    """Return the path of the layer that contains an attention module: up to the first number in its path.
 
     >>> block_of("encoder.block.2.layer.0.SelfAttention"), block_of("attention")
     ('encoder.block.2', '')
@@ -81,10 +81,10 @@ def block_of(path: str) -> str:
 
 
 def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
-    """Store on a model its layers and their heads by stack, from the attention calls of a pass.
+    """Store on a model the layers and numbers of heads of each stack, found in a pass.
 
-    ``parts`` names the stack of each call, and ``ran`` has the paths of the modules that ran. If only some layers
-    have attention, all layers are counted.
+    ``calls`` are the attention calls, ``parts`` names the stack of each, and ``ran`` has the paths of the modules that
+    ran. If only some layers have attention, all layers are counted.
     """
     layers: dict[str, tuple[str, ...]] = {}
     heads: dict[str, list[int]] = {}
@@ -126,10 +126,10 @@ def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
 
 @contextmanager
 def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterator[None]:
-    """Replace the input of each layer of the stacks by ``change(part, layer, vectors)`` in the block.
+    """Inside the block, replace the input of each layer by ``change(part, layer, vectors)``.
 
-    The vectors are (sample, token, channel); None keeps them. The block must contain a single pass of this thread.
-    Raise UserError if the vectors cannot be replaced.
+    ``parts`` are the stacks. The vectors are (sample, token, channel); None keeps them. The block must contain a
+    single pass of this thread. Raise UserError if the vectors cannot be replaced.
     """
     paths = layer_modules(model) if parts else {}
     by_path = {path: part for part in parts for path in paths.get(part, ())}
@@ -164,7 +164,7 @@ def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict
 def parts(
     model: Any, calls: list[AttentionCall], inputs: dict[str, Tensor], spans: Pair
 ) -> list[dict[str, tuple[AnyRecord, ...]]]:
-    """Return the records of each sample by stack, in the order of the calls; empty the list of calls.
+    """Convert attention calls to the records of each sample by stack, and empty the list of calls.
 
     Raise UserError for attention inside windows of a picture, whose maps do not cover the whole picture.
     """
@@ -235,7 +235,7 @@ class _Crop:
         return tensor[self.sample][:, tokens]
 
     def _sinks(self, call: AttentionCall) -> FloatArray | None:
-        """Return a copy of this sample's sinks, (head,), or None; sinks are weights of the model.
+        """Return a copy of this sample's sinks, shape (head,), or None; sinks are weights of the model.
 
         An edit may have changed the sinks of a single sample.
         """

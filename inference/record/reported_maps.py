@@ -1,4 +1,4 @@
-"""Finished attention maps of architectures that compute attention in code of their own."""
+"""Attention maps as reported by architectures that compute attention in their own code."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from inference.record.records import numpy
 
 
 def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Tensor:
-    """Return a sample's map (head, query, key), in which rows of real tokens sum to 1.
+    """Expand the sliding-window attention of a sample to a map (head, query, key) of its real tokens.
 
-    ``local`` is (head, query, global + window + 1). Its first columns are the global tokens; place ``p`` of the
-    window is the key ``query + p - window / 2``. ``rows`` is (head, key, global), or None without global tokens.
-    ``real`` is the span of the sample's own tokens.
+    ``local`` is (head, query, global + window + 1). Its first columns are the global tokens; place ``p`` of the window
+    is the key ``query + p - window / 2``. ``rows`` is (head, key, global), or None without global tokens. ``real`` is
+    the span of the sample's own tokens. Rows of the result sum to 1.
 
     >>> full_map(torch.full((1, 3, 3), 1 / 3), 2, None, slice(0, 3))[0].ceil().int().tolist()
     [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -67,11 +67,11 @@ class NoMaps(UserError):
 
 
 def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
-    """Set a model to report its maps, and find their stack: "decoder" if they are causal, else "encoder".
+    """Set a model to report its attention maps; their stack is "decoder" if they are causal, else "encoder".
 
     ``given`` is a tiny input and ``own`` is the model's own pass over it, with the attention implementation
-    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps belong
-    to another computation.
+    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps belong to
+    another computation.
     """
     model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public method for it
     _settle_bigbird(model)
@@ -161,7 +161,7 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
 
 
 def token_counts(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
-    """Return the tokens of source and target, padding included; None if a side has no tokens."""
+    """Return the number of tokens of source and of target, padding included; None for a missing side."""
     names = ("input_ids", "decoder_input_ids")
     if "encoder_hidden_states" in inputs:
         names = ("encoder_hidden_states", "input_ids")
@@ -190,7 +190,7 @@ def _reported_maps(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
 def _sample_maps(  # noqa: PLR0913  # all that determines a map
     model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
 ) -> Iterator[Tensor]:
-    """Yield a sample's map of each layer, (head, query, key) if the model reports whole maps."""
+    """Yield a sample's map of each layer, shape (head, query, key) if the model reports whole maps."""
     if part != "encoder" or model.config.model_type not in BANDED:
         yield from (layer[sample] if isinstance(layer, Tensor) else layer for layer in layers)
         return

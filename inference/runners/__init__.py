@@ -1,4 +1,4 @@
-"""The computations of all requests; a request of inference/tasks/ names its function (``ANSWERED_BY``).
+"""Functions that compute the answers to model requests, in modules that import torch.
 
-These modules import torch.
+A request class of inference/tasks/ names its function in ``ANSWERED_BY``.
 """

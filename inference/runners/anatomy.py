@@ -1,4 +1,4 @@
-"""The architecture of a model, the cost of its forward pass, and its passes with dropout."""
+"""The architecture of a model, the cost of its forward pass, and forward passes with dropout."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
 
 
 def side_of(block: LayerRun, kind: str) -> str:
-    """Return the side, "encoder" or "decoder", of a layer in a model of that kind."""
+    """Return "encoder" or "decoder", the stack of a layer in a model of that ``kind``."""
     if kind == "encoder-decoder":
         return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
     return "decoder" if kind == "decoder" else "encoder"
@@ -329,7 +329,7 @@ MOST_SHARE, MOST_DROPOUT_PASSES = 90, 32  # the share in percent; with nearly ev
 
 
 class DropoutMode(TorchFunctionMode):
-    """A context in which all dropout of this thread drops ``share`` of the values, 0 to 1, from a seed.
+    """A context in which all dropout of this thread drops the share ``share`` of the values, by a seed.
 
     torch draws from a generator that all threads share, so its own dropout would not be reproducible.
     """
@@ -347,7 +347,10 @@ class DropoutMode(TorchFunctionMode):
 
 
 def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
-    """Return the passes; raise UserError if the text has no blank, or if an option is out of range."""
+    """Run passes with and without dropout; return their predictions for the first blank.
+
+    Raise UserError if the text has no blank, or if an option is out of range.
+    """
     if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_DROPOUT_PASSES):
         raise UserError(
             gettext_lazy(

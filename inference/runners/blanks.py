@@ -1,4 +1,4 @@
-"""Inputs of a runner: encoded texts, with blanks for masked words."""
+"""Inputs for masked language models: encoded texts, with the mask token at hidden words (blanks)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inference.text.pieces import readable_piece, role
 
 
 def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:
-    """Return the encoding of a checked text.
+    """Encode a text or a pair that was checked before.
 
     Raise UserError if the text is empty, too long, or part of a pair that the model cannot read.
     """
@@ -29,7 +29,7 @@ def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | Non
 
 
 def tensors(loaded: LoadedModel, *readings: Encoding) -> dict[str, Any]:
-    """Return encodings as a batch, padded on the right, all (text, token)."""
+    """Return encodings as the model's inputs, a batch (text, token) padded on the right."""
     paired = any(max(reading.row.segments, default=0) > 0 for reading in readings)
     request = TraceRequest(pair="" if paired else None)  # a pair adds the segment ids
     return collate(loaded, [Sample("", request, reading, None, None) for reading in readings])
@@ -52,7 +52,7 @@ class Blanked:
 
 
 def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
-    """Return the text of the request with its blanks; raise UserError if it has none or too many."""
+    """Encode the text of a request with its blanks; raise UserError if it has none or too many."""
     mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     typed = {at for at, one in enumerate(reading.ids) if one == token and row.words[at] is not None}
@@ -69,7 +69,7 @@ def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
 
 
 def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -> tuple[Encoding, TokenRow]:
-    """Return the encoding with the mask token for every [MASK], and its row with spans in the given text.
+    """Encode texts with the mask token for every typed [MASK]; spans refer to the texts as typed.
 
     Raise UserError if the model cannot read the texts.
     """
@@ -92,7 +92,7 @@ def mask_of(loaded: LoadedModel) -> tuple[str, int]:
 
 
 def hide(reading: Encoding, positions: Collection[int], token: int) -> Encoding:
-    """Return the encoding with the mask token ``token`` at the positions."""
+    """Return the encoding with the mask token, whose id is ``token``, at the positions."""
     ids = tuple(token if at in positions else one for at, one in enumerate(reading.ids))
     return replace(reading, row=replace(reading.row, ids=ids))
 
@@ -106,7 +106,7 @@ def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding
 
 
 def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
-    """Return the tokens of a word in place of token ``at`` of the texts.
+    """Return the token ids of ``word`` if it replaces the token at position ``at`` of the texts.
 
     Raise UserError if the word cannot be there.
     """
@@ -153,12 +153,12 @@ def _tokens_between(row: TokenRow, segment: int, start: int, end: int) -> list[i
 
 
 def text_positions(row: TokenRow, mask: int) -> list[int]:
-    """Return the positions of the text's own tokens, without special tokens and blanks."""
+    """Return the positions of ordinary tokens, without special tokens and blanks."""
     return [at for at, word in enumerate(row.words) if word is not None and row.ids[at] != mask]
 
 
 def display_pieces(loaded: LoadedModel, tokens: Sequence[int], begins: bool = False) -> list[str]:
-    """Return tokens in readable form, with "…" before a token that continues a word.
+    """Return token ids as readable texts, with "…" before a token that continues a word.
 
     ``begins`` means that they begin a text, which some vocabularies do not mark as the beginning of a word.
     """

@@ -1,7 +1,7 @@
-"""A pass that continues from changed numbers and computes all later stages with the model itself.
+"""A forward pass in which intermediate values are changed; the model itself computes all later stages.
 
-Values from another text are recorded and substituted as in the comparison of two texts, and heads are changed by
-the same edits, so that both features agree on the same change.
+Activation patches and edits of heads are those of the other pages, so that both give the same result for the same
+change.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attention.edits import PatchResidual
-from attention.stages.terms import flat, place_of
+from attention.stages.terms import array_index, flat
 from i18n import gettext_lazy
 from inference.anatomy.numpy_pass import numpy_of
 from inference.anatomy.program import Array, FunctionCall
@@ -35,7 +35,7 @@ Inputs = Mapping[str, Tensor]
 
 
 def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
-    """Return the outputs of the pass before and after the change.
+    """Return the outputs of the forward pass before and after a change.
 
     Raise UserError if the stage or the place does not exist.
     """
@@ -63,7 +63,7 @@ def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
 def final_output(
     model: Any, given: Inputs, change: Callable[[FunctionCall, Tensor], None] = lambda _call, _result: None
 ) -> Array:
-    """Return the output of the last stage; ``change`` may change each stage's result in place."""
+    """Return the output of the last stage; ``change`` may modify the result of any stage in place."""
     last: list[Tensor] = []
 
     def observe(call: FunctionCall, _args: Any, _named: Any, result: Tensor) -> None:
@@ -76,7 +76,7 @@ def final_output(
 
 
 def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | None = None) -> Array:
-    """Return the output of the last stage under a set of edits and patches from the other text."""
+    """Return the output of the last stage under a set of edits and of patches from the donor ``other``."""
     changes, takes = split_patches(mine)
     notes: Notes = {}
     if takes and other is not None:
@@ -89,7 +89,7 @@ def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | Non
 
 
 def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs | None = None) -> tuple[Array, int]:
-    """Return the last stage's output with a changed stage, and the number of changed values.
+    """Return the last stage's output after a change of the requested stage, and the number of changed values.
 
     Raise UserError if the pass lacks the stage.
     """
@@ -176,5 +176,5 @@ def _changed_index(question: ChangeRequest, shape: tuple[int, ...]) -> tuple[Any
             )
         )
     if question.column is not None:
-        return place_of(shape, question.row, question.column)
+        return array_index(shape, question.row, question.column)
     return (...,) if len(shape) == 1 else (..., question.row, slice(None))

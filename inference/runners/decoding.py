@@ -1,6 +1,6 @@
-"""Generation, a step at a time: the next token, teacher forcing, and beam search.
+"""Steps of text generation: the next token, teacher forcing, and beam search.
 
-A step depends on the earlier steps only, so that every step can be requested by itself.
+A request contains the tokens written so far, so every step can be requested by itself.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ MOST = 200  # candidates
 
 
 def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
-    """Return the next step; raise UserError for impossible tokens and for invalid sampling options."""
+    """Return the next step of a generation: candidates for the next token, and the token drawn.
+
+    Raise UserError for impossible tokens and for invalid sampling options.
+    """
     _refuse_odd_rule(question)
     source, writing = prepare(loaded, question)
     refuse_odd_tokens(loaded, writing, question.written)
@@ -162,7 +165,7 @@ def _refuse_odd_rule(question: NextStep) -> None:
 
 
 def _single_row(rows: Tensor | None) -> FloatArray | None:
-    """Return the attention of the only row, (layer, head, key), or None."""
+    """Return the attention of the only row, shape (layer, head, key), or None."""
     return None if rows is None else numpy(rows[0].clone())
 
 
@@ -170,7 +173,10 @@ MOST_NUMBERS = 2**25  # logits of a batch
 
 
 def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
-    """Return every token's log-probability under each set; raise UserError if edits do not fit the model."""
+    """Return the log-probability of each given token under each edit set, with teacher forcing.
+
+    Raise UserError if edits do not fit the model.
+    """
     refuse_sets(question.edits)
     if not question.written:
         raise UserError(gettext_lazy("The translation is empty. Type one, or let the model write."), way_out="text")
@@ -199,7 +205,7 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
 def step_log_probabilities(
     model: Any, source: Sequence[int], read_so_far: Sequence[int], sets: Sequence[Sequence[Edit]], vocabulary: int
 ) -> Iterator[Tensor]:
-    """Yield the next-token log-probabilities (set, step, token) of the decoder, some sets at a time."""
+    """Yield the decoder's next-token log-probabilities (set, step, token) for a few edit sets at a time."""
     width = max(len(source), len(read_so_far))
     step = max(1, min(MOST_TOKENS // width, MOST_NUMBERS // (len(read_so_far) * vocabulary)))
     for start in range(0, len(sets), step):
@@ -230,7 +236,7 @@ class _Way:
 
 
 def step_beams(loaded: LoadedModel, question: NextBeams) -> BeamStep:
-    """Return the step after the beams of the request; raise UserError if no step could give those beams."""
+    """Return the beams after another step; raise UserError if beam search cannot lead to the given beams."""
     _, writing = prepare(loaded, question)
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)

@@ -1,6 +1,6 @@
-"""A text under many sets of edits, in as few passes as its length allows.
+"""Forward passes over a text under many edit sets, as few as the length of the text allows.
 
-Each sample of a batch has its own set. For patches, a donor pass over the other text with the same samples runs
+The samples of a batch are the same text, each with its own set. For patches, a donor pass over the other text runs
 just before.
 """
 
@@ -21,7 +21,7 @@ from inference.loaded_model import LoadedModel
 from inference.pictures.image_processing import tower
 from inference.record import edit_hooks, patching
 from inference.record.batching import MOST_TOKENS
-from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set, replacing_output
+from inference.record.patching import DonorHook, Notes, PatchHook, RecipientHook, donor_set, replacing_output
 from inference.runners.blanks import tensors
 from inference.text.encoding import Encoding
 
@@ -33,7 +33,7 @@ Set = Sequence[Edit | Patch]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """The model's input for a text or picture, with its numbers of queries and keys by stack.
+    """The model's input for a text or picture, and its numbers of query and key tokens by stack.
 
     The tensors of ``inputs`` are a batch of a single sample; other values are options.
     """
@@ -56,7 +56,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
 
 
 def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
-    """Raise UserError if there are no sets of edits, or more than a request may have."""
+    """Raise UserError if a request has no edit sets, or too many."""
     if not 1 <= len(sets) <= MOST_SETS:
         raise UserError(
             gettext_lazy(
@@ -67,16 +67,23 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
         )
 
 
-def outputs(
-    loaded: LoadedModel, given: ModelInput, sets: Sequence[Set], other: ModelInput | None = None, at: int | None = None
+def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by name)
+    loaded: LoadedModel,
+    given: ModelInput,
+    sets: Sequence[Set],
+    other: ModelInput | None = None,
+    at: int | None = None,
+    recipient: PatchHook | None = None,
 ) -> Iterator[Any]:
-    """Yield the model's outputs under the sets of edits in order, several sets at a time, each (set, …).
+    """Yield the model's outputs (set, …) under the edit sets in order, several sets at a time.
 
-    ``other`` is the donor text. ``at`` is the only token at which the head's output is needed; the head runs there
-    only, if the model allows it. Raise UserError if a set does not fit the model or the texts.
+    ``other`` is the donor text. ``at`` is the only token at which the task head's output is needed; the head runs
+    there only, if the model allows it. ``recipient`` replaces the hook that substitutes a donor's activations, so that
+    no donor is needed. Raise UserError if a set does not fit the model or the texts.
     """
+    donor = given if recipient is not None else other
     for mine in sets:
-        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
+        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if donor is None else donor.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or can_read_one(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
@@ -85,17 +92,17 @@ def outputs(
     )
     for start in range(0, len(sets), step):
         with as_user_error(failed), torch.inference_mode(), reading_one(loaded.model, at):
-            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender, recipient)
         yield found
 
 
 def refuse_unfit(
     model: Any, mine: Set, looking: Mapping[str, int], looked_at: Mapping[str, int], other: Mapping[str, int]
 ) -> None:
-    """Raise UserError if a set does not fit the model or the texts.
+    """Raise UserError if an edit set does not fit the model or the texts.
 
-    The number of tokens of the donor text, ``other``, is empty if no such text was given. All numbers are by
-    stack.
+    ``looking``, ``looked_at`` and ``other`` are the numbers of query tokens, key tokens and donor tokens by stack;
+    ``other`` is empty without a donor text.
     """
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
@@ -107,13 +114,23 @@ def refuse_unfit(
 
 
 def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
-    """Return the edits of the text itself, and the patches from the donor text."""
+    """Split a set into the edits of the text itself and the patches from the donor text."""
     takes = tuple(one for one in mine if isinstance(one, PatchHead | PatchResidual))
     return tuple(one for one in mine if not isinstance(one, PatchHead | PatchResidual)), takes
 
 
-def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None) -> Any:
-    """Run a pass over a text under several sets; return its output in the order of the sets."""
+def one_pass(
+    model: Any,
+    one: Mapping[str, Any],
+    sets: Sequence[Set],
+    other: Mapping[str, Tensor] | None = None,
+    recipient: PatchHook | None = None,
+) -> Any:
+    """Run a single pass over a text under several edit sets; return its output in the order of the sets.
+
+    ``other`` is the donor text, and ``recipient`` the hook of the patches; by default, it substitutes the donor's
+    activations.
+    """
     changes, takes = zip(*map(split_patches, sets), strict=True)
     notes: Notes = {}
     if other is not None and any(takes):
@@ -128,7 +145,9 @@ def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Map
     def changing(order: Sequence[int]) -> AbstractContextManager[object]:
         stack = ExitStack()
         stack.enter_context(edit_hooks.apply_edits(model, [changes[at] for at in order]))
-        stack.enter_context(patching.patch_activations(model, [takes[at] for at in order], RecipientHook(notes)))
+        stack.enter_context(
+            patching.patch_activations(model, [takes[at] for at in order], recipient or RecipientHook(notes))
+        )
         return stack
 
     return run_growing(model, one, sets, changing)
@@ -140,7 +159,7 @@ def run_growing(
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
-    """Run a pass with a sample for each set, which joins at the layer of its first change if possible.
+    """Run a pass with a sample per edit set; a sample joins at the layer of its first change if possible.
 
     ``changing`` takes the order of the samples and returns a context for the pass.
     """
@@ -164,15 +183,15 @@ def run_growing(
 
 
 def can_read_one(model: Any) -> bool:
-    """Return True if the output head is separate from the base model, so that it can run on a single token."""
+    """Return True if the task head is a separate module, so that it can run on a single token."""
     return getattr(model, "base_model", model) is not model
 
 
 @contextmanager
 def reading_one(model: Any, at: int | None) -> Iterator[None]:
-    """Restrict the head to token ``at`` in the block, if possible; do nothing if ``at`` is None.
+    """Inside the block, run the task head on the token ``at`` only, if possible.
 
-    The logits are then (text, 1, …). Passes of other threads are not affected.
+    The logits are then (text, 1, …). Nothing changes if ``at`` is None. Passes of other threads are not affected.
     """
     if at is None or not can_read_one(model):
         yield

@@ -1,4 +1,4 @@
-"""A watched answer of a model under many sets of edits."""
+"""The answer of a model (a prediction or a vector) under many edit sets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """A watched answer: the model's input, and the part of its output to extract."""
+    """The answer that is compared under edit sets: the model's input, and how to read it from the output."""
 
     given: ModelInput
     row: TokenRow
@@ -51,7 +51,10 @@ class WatchedAnswer:
 
 
 def answer(loaded: LoadedModel, question: AnyEffects) -> Effect:
-    """Return the watched answer under each set; raise UserError if edits or words do not fit the model."""
+    """Return the answer of the model under each edit set.
+
+    Raise UserError if edits or words do not fit the model.
+    """
     refuse_sets(question.edits)
     watched = _watched_answer(loaded, question)
     other = None if question.other is None else _watched_answer(loaded, question.other).given

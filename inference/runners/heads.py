@@ -31,7 +31,10 @@ Score = Callable[[FloatArray], FloatArray]  # (text, head, query, key) -> (text,
 
 
 def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
-    """Return the scores of every head; raise UserError if texts are too long or the vocabulary too small."""
+    """Return the induction scores of every head on repeated random tokens.
+
+    Raise UserError if the texts are too long for the model or its vocabulary is too small.
+    """
     front = _prefix_tokens(loaded)
     _check(loaded, question, len(front))
     repeated, other = texts(ordinary_tokens(loaded), question, front)
@@ -64,7 +67,7 @@ def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
 
 
 def ordinary_tokens(loaded: LoadedModel) -> Ids:
-    """Return the ids of text tokens, ascending, without added tokens and tokens that the model lacks."""
+    """Return the ids of ordinary tokens, ascending: no special or added tokens, only ids that the model has."""
     tokenizer = loaded.reader.tokenizer
     added = {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
     known = {token for token in tokenizer.get_vocab().values() if token < loaded.reader.vocabulary}
@@ -72,7 +75,7 @@ def ordinary_tokens(loaded: LoadedModel) -> Ids:
 
 
 def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[Ids, Ids]:
-    """Return texts of repeated tokens, and as many of the same length without repeats, each (text, token)."""
+    """Return texts of repeated random tokens, and control texts without repeats, each (text, token)."""
     noise = np.random.default_rng(question.seed)
     size = question.length * question.repeats
     drawn = np.stack([noise.choice(tokens, size, replace=False) for _ in range(question.count)])
@@ -122,7 +125,7 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
 
 
 def _head_scores(loaded: LoadedModel, ids: Ids, scores: Sequence[Score]) -> list[FloatArray]:
-    """Return each score's mean over the texts, (layer, head) float32, from a single pass.
+    """Return each score's mean over the texts, shape (layer, head) float32, from a single pass.
 
     Layers without attention are NaN.
     """
@@ -161,7 +164,7 @@ TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and ta
 
 
 def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
-    """Return the heads that find each item's links; a text that several items share is run once.
+    """Return the hits of every head on the links of annotated texts; equal texts are run only once.
 
     Raise UserError if some layers have no attention, since their heads cannot be counted with the others.
     """
@@ -169,7 +172,7 @@ def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer
     if (lacking := attention_everywhere(len(heads), attention_layers(loaded.model, part))) is not None:
         raise UserError(lacking, way_out="embedded")
     items, own = _merge_items(question.items)
-    samples, refused, unknown = _samples(loaded, items)
+    samples, refused, unknown = readable_samples(loaded, items)
     found: list[BoolArray | None] = [None] * len(items)
     seen = [np.zeros(len(item.links), dtype=bool) for item in items]
     for batch in batches(samples, TOKENS_AT_ONCE):
@@ -204,7 +207,7 @@ def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], l
     return [AnnotatedText(*key, tuple(together)) for key, together in links.items()], own
 
 
-def _samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
+def readable_samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
     """Return the readable texts, the last reason for an unreadable text, and the texts of unknown words.
 
     The keys of the samples are the indices of the texts.
@@ -225,7 +228,7 @@ def _samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[
 
 
 def _find_hits(loaded: LoadedModel, layout: Layout, batch: Sequence[Sample]) -> BoolArray:
-    """Return the hits of a forward pass, (link, direction, layer, head)."""
+    """Return the hits of a forward pass, shape (link, direction, layer, head)."""
     layers: list[list[BoolArray]] = []
 
     def take(layer: int, _first: int, maps: FloatArray) -> None:

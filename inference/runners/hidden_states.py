@@ -1,4 +1,4 @@
-"""Hidden states: a text at every level, many texts as a pooled vector each; and token counts of many texts."""
+"""Hidden states of a text at every level, pooled vectors of many texts, and token counts of many texts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
 
 
 def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[FloatArray]:
-    """Return the vectors of each encoding, (level, token, channel) float32, from a padded pass.
+    """Return the hidden states of each encoding, shape (level, token, channel) float32, from a padded batch.
 
     Raise UserError if the pass fails.
     """

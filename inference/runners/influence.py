@@ -1,4 +1,4 @@
-"""Methods of influence between words: value zeroing, attention flow and gradients at word vectors."""
+"""Measures of the influence of words on each other: value zeroing, attention flow and gradients."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class _Reached(Exception):
 
 
 def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
-    """Return 1 - cosine of each token's vector after the layer with and without each key's value.
+    """Return the value-zeroing distances of a layer, shape (query, key).
 
-    The shape is (query, key). Raise UserError if the model's attention cannot be changed, or if it lacks the
-    layer.
+    An entry is 1 - cosine of a token's vector after the layer with and without the value of the key. Raise UserError
+    if the model's attention cannot be changed, or if it lacks the layer.
     """
     block = _block(model, layer)
     tokens = one["input_ids"].shape[1]
@@ -52,7 +52,7 @@ def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
 def _layer_output(
     model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: list[tuple[ZeroValue, ...]]
 ) -> Tensor:
-    """Return the output of the layer under each set, (set, token, channel)."""
+    """Return the output of the layer under each set, shape (set, token, channel)."""
     layers = getattr(model, edit_hooks.GROWS, None)
     # Samples differ in this layer only, so they join before it; a model that cannot grow begins with all of them.
     joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
@@ -98,7 +98,7 @@ MOST_TOKENS = 48  # the solver runs for each input token, on a graph of tokens²
 
 
 def flow(mixed: FloatArray, query: int) -> FloatArray:
-    """Return the maximum flow from token ``query`` of the last layer to each input token.
+    """Return the maximum flow of attention from token ``query`` of the last layer to each input token.
 
     The result is (key,) float64, from 0 to 1. ``mixed`` is (layer, query, key) with the residual stream included
     (attention.agreement.with_residual).
@@ -126,24 +126,24 @@ def _graph(mixed: FloatArray) -> csr_array:
 
 
 def word_vectors(model: Any, one: dict[str, Tensor]) -> Tensor:
-    """Return the word embeddings of the text, (1, token, channel), before positions are added."""
+    """Return the word embeddings of the text, shape (1, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
     return vectors.clone()
 
 
 def from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
-    """Return the model's output with embeddings (sample, token, channel) in place of the text's own."""
+    """Return the model's output for word embeddings (sample, token, channel) instead of token ids."""
     many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         return model(**many)
 
 
 def path_from_zero(number: Callable[[Tensor], Tensor], vectors: Tensor, steps: int, tokens: int) -> WordScores:
-    """Return integrated gradients (arXiv:1703.01365) of ``number`` from zero to the embeddings.
+    """Return integrated gradients (arXiv:1703.01365) of a score from zero to the text's embeddings.
 
-    The embeddings ``vectors`` are (1, token, channel). ``number`` takes embeddings (sample, token, channel) and
-    returns (sample,). A pass has ``tokens`` tokens, summed over its samples.
+    The embeddings ``vectors`` are (1, token, channel). ``number`` computes the score, from embeddings (sample, token,
+    channel) to (sample,). ``tokens`` limits the tokens of a pass, summed over its samples.
     """
     from captum.attr import IntegratedGradients
 

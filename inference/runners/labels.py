@@ -1,4 +1,4 @@
-"""Class labels of a text or tags of its words, from a model's classification head."""
+"""Predicted class of a text, or tags of its words, from a model's classification head."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ LONGEST_NAME = 60
 
 
 def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
-    """Return every label's logit; raise UserError if the text is empty or the model reads no pairs."""
+    """Return the logit of every label for a text or for its words.
+
+    Raise UserError if the text is empty or the model reads no pairs.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     with as_user_error(failure_message(loaded)), torch.inference_mode():
         logits: Tensor = loaded.model(**one_text(loaded, reading).inputs).logits[0].float()
@@ -48,10 +51,9 @@ def failure_message(loaded: LoadedModel) -> str:
 
 
 def sort(model: Any) -> str:
-    """Return the type of a model's labels: CHOICE, EACH or NUMBER.
+    """Return the type of a model's labels: CHOICE (softmax), EACH (sigmoid) or NUMBER (regression).
 
-    A head with a single output is a regression head (NUMBER), unless its configuration states multi-label
-    classification.
+    A head with a single output is a regression head, unless its configuration states multi-label classification.
     """
     stated = getattr(model.config, "problem_type", None)
     if stated == "multi_label_classification":
@@ -81,7 +83,7 @@ def _printable_name(name: str) -> str:
 
 
 def carriers(row: TokenRow, texts: Sequence[str]) -> tuple[LabelPlace, ...]:
-    """Return the words of the text, each with the token that carries its tag.
+    """Return the words of the text, each with the token at which its tag is predicted.
 
     That token is the first that has a character other than a space.
 
@@ -106,9 +108,9 @@ def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
 
 
 def reads(model: Any, one: dict[str, Tensor]) -> Run:
-    """Return the run of tokens at which the last hidden states have a gradient from the logits.
+    """Return the run of tokens (start, stop) that a classification head of texts reads.
 
-    This run covers the tokens that a classification head of texts reads.
+    It is found by gradients: the tokens whose last hidden states affect the logits.
     """
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []
@@ -127,13 +129,13 @@ def reads(model: Any, one: dict[str, Tensor]) -> Run:
 
 
 def logits_there(output: Any, at: int | None) -> Tensor:
-    """Return the logits of the text, or of the token ``at``, (sample, label) float32."""
+    """Return the logits of the text, or of the token ``at``, shape (sample, label) float32."""
     logits: Tensor = output.logits
     return (logits if at is None else logits[:, at]).float()
 
 
 def log_probabilities(logits: Tensor, sort: str) -> Tensor | None:
-    """Return the log-probabilities of labels, (…, label), or None for numbers."""
+    """Return log-probabilities from logits (…, label), or None for the label type NUMBER."""
     if sort == NUMBER:
         return None
     return logits.log_softmax(-1) if sort == CHOICE else torch.nn.functional.logsigmoid(logits)

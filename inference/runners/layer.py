@@ -1,4 +1,4 @@
-"""A layer's attention in steps: its input, its matrices and its output, checked against each other."""
+"""The attention of a layer, step by step: its input, weight matrices and output, checked on a text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WRONG = 1e-3  # relative to the largest number: a larger difference is not due t
 
 
 def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
-    """Return the layer's parts for a text.
+    """Return the parameters of a layer's attention, and its input and output for a text.
 
     Raise UserError if they cannot be found or do not reproduce the layer's output.
     """
@@ -58,7 +58,10 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
 
 
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
-    """Run a forward pass with the block of a layer watched; raise UserError if there is no such layer."""
+    """Run a forward pass; return the record of a layer and the module calls in its block.
+
+    Raise UserError if there is no such layer.
+    """
     with record_attention() as tape:
         model(**fidelity_check.inputs(model))
     names = part_names(model, tape.calls)
@@ -84,7 +87,10 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
 
 
 def factors(record: Record) -> tuple[float, ...]:
-    """Return the factors by which a model may multiply its queries if its recorded scale is 1."""
+    """Return the constants by which a model may have multiplied its queries before the dot products.
+
+    There are several only if the recorded scale is 1.
+    """
     return (1.0, float(record.query.shape[2]) ** -0.5)
 
 

@@ -1,4 +1,4 @@
-"""Attention, norms and linear layers of a block, found in the numbers of a pass."""
+"""The projections, norms and rotary positions of an attention layer, found in the numbers of a pass."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from inference.record.records import register_post_hook, register_pre_hook
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """A call of a module; arrays are (token, …) of the only text."""
+    """A recorded call of a module; its input and output are arrays (token, …) of a single text."""
 
     path: str
     module: Any
@@ -42,7 +42,10 @@ class Event:
 
 @dataclass(eq=False)
 class BlockRecorder:
-    """The module calls in the block around the wanted attention, and the output of the block."""
+    """A recorder of the module calls in the block around an attention, and of the block's output.
+
+    ``wanted`` is the index of the attention call.
+    """
 
     tape: Tape
     wanted: int  # number of the attention call in the pass
@@ -55,17 +58,17 @@ class BlockRecorder:
         return len(self.tape.calls) > self.wanted
 
     def opens(self) -> None:
-        """Discard the events of an earlier use of the block, if the wanted attention is still to come."""
+        """Discard the recorded calls if the block runs again before the wanted attention."""
         if not self.has_passed:
             self.events.clear()
 
     def closes(self, output: Any) -> None:
-        """Store the output of the block, if the wanted attention has been computed."""
+        """Store the output of the block, if the wanted attention ran in it."""
         if self.has_passed and self.output is None:
             self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
 
     def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
-        """Append a module's call, unless the block has ended."""
+        """Record the call of a module, unless the block has ended."""
         if self.output is not None:
             return
         given, gave = (
@@ -78,7 +81,7 @@ class BlockRecorder:
 
 @contextmanager
 def watch_block(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[BlockRecorder]:
-    """Record the calls of the block's norms and of its modules with parameters, until the block ends."""
+    """Record the calls of a block's norms and of its modules with parameters, until the block has run."""
     watch = BlockRecorder(tape, wanted)
     hooks = [
         register_pre_hook(block, lambda _module, _args, _kwargs: watch.opens()),
@@ -99,7 +102,7 @@ def _first(values: Sequence[Any]) -> Any:
 
 
 def _array(tensor: Any) -> FloatArray | None:
-    """Return a copy of the only text's values, (token, …), or None for other tensors.
+    """Return a copy of the only text's values, shape (token, …), or None for other tensors.
 
     Models change tensors in place, and some drop the batch axis.
     """
@@ -132,7 +135,7 @@ def is_close(one: FloatArray, other: FloatArray) -> bool:
 
 
 def linear(event: Event) -> Linear | None:
-    """Return the matrix product that a module computes, or None for another formula.
+    """Return the affine map that a module computes, or None if its numbers do not fit such a map.
 
     The module may store its matrix in either orientation.
     """
@@ -148,7 +151,10 @@ def linear(event: Event) -> Linear | None:
 
 
 def norm(event: Event) -> Norm | None:
-    """Return the norm that a module computes, the closest of all candidates, or None for another formula."""
+    """Return the norm that a module computes, or None if its numbers fit no norm.
+
+    If several formulas fit, the closest is returned.
+    """
     if event.given.shape != event.gave.shape:
         return None
     candidates = list(_norms(event.module, event.given.shape[-1]))
@@ -196,10 +202,10 @@ class FoundProjection:
 def find(
     role: str, record: Record, events: Sequence[Event], rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> FoundProjection | None:
-    """Return the projection of the recorded queries, keys or values, from the latest call that fits.
+    """Return the projection that made the recorded queries, keys or values (``role``), or None.
 
-    ``events`` are the calls before the attention; ``factors`` are the constants that may scale the vectors before
-    the dot products. Return None if no call fits.
+    ``events`` are the calls before the attention; the latest that fits is returned. ``factors`` are the constants that
+    may scale the vectors before the dot products.
     """
     recorded: FloatArray = getattr(record, role)
     norms = [event for event in events if event.given.shape == event.gave.shape]
@@ -215,9 +221,9 @@ def find(
 
 
 def rotaries(model: Any) -> list[Rotary]:
-    """Return the rotary positions that a model may use.
+    """Return all rotary position embeddings that a model may use.
 
-    They are all its sets of frequencies, with both ways of pairing channels.
+    Each set of frequencies in the model is returned with both ways of pairing channels.
     """
     found: dict[bytes, Rotary] = {}
     for module in model.modules():
@@ -292,7 +298,10 @@ _NAMES = {"query": gettext_lazy("query"), "key": gettext_lazy("key"), "value": g
 
 
 class UnsupportedAttention(ValueError):
-    """Raised if an attention has another form; the message completes the sentence "The attention of … "."""
+    """Raised if an attention does not follow the known formula.
+
+    The message completes the sentence "The attention of … ".
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,9 +329,9 @@ class _End:
 def assemble(
     record: Record, watch: BlockRecorder, rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> AttentionParts:
-    """Return the parameters of the watched attention, its inputs and its output.
+    """Return the parameters, inputs and output of the recorded attention.
 
-    Raise UnsupportedAttention if it has another form.
+    Raise UnsupportedAttention if it does not follow the known formula.
     """
     earlier = [event for event in watch.events if event.after <= watch.wanted]
     later = [event for event in watch.events if event.after > watch.wanted]

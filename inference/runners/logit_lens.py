@@ -41,7 +41,7 @@ class LensTarget:
 
 
 def answer(loaded: LoadedModel, question: Lens | NextLens) -> Layers:
-    """Return the head's predictions for a blank, or for the next token, after each layer.
+    """Return the predictions of the task head for a blank, or for the next token, after each layer.
 
     Raise UserError if the model's hidden states cannot be passed to its head.
     """
@@ -97,10 +97,10 @@ def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Gue
 
 
 def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
-    """Return the head's log-probabilities for the states of a token, (embedding and layers, token).
+    """Return the log-probabilities that the task head gives a token's hidden states, shape (level, vocabulary).
 
-    The second value is True if a final norm was applied. Raise ValueError if the last state does not give the
-    model's own output.
+    Level 0 is the embedding. The second value is True if a final norm was applied. Raise ValueError if the last state
+    does not give the model's own output.
     """
     model, given = loaded.model, tensors(loaded, reading)
     own, hidden, norm = _run_model(model, given)
@@ -132,7 +132,10 @@ def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, An
 
 
 def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
-    """Return the head's log-probabilities for states (state, channel), each as a text of a single token."""
+    """Apply the task head to hidden states (state, channel), each as a text of a single token.
+
+    Return log-probabilities (state, vocabulary).
+    """
 
     first = column[:, None]  # each state is a text of a single token
 

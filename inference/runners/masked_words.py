@@ -1,4 +1,4 @@
-"""Texts that a head scores: blanks, pseudo-log-likelihood, occlusion, corruption and next sentences."""
+"""Scores of a masked language model: blanks, pseudo-log-likelihood, occlusion, corruption and next sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention.tokens import TokenRow, of_words
+from attention.tokens import TokenRow, sum_over_words
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
@@ -87,12 +87,12 @@ def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
 
 
 def at_blanks(loaded: LoadedModel, reading: Encoding, positions: Sequence[int]) -> Tensor:
-    """Return the log-probabilities at some positions of a text, (position, token)."""
+    """Return the log-probabilities at some positions of a text, shape (position, vocabulary)."""
     return logs(loaded, [reading])[0, list(positions)]
 
 
 def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Return the log-probabilities of several texts from a single pass, (text, position, token) float32.
+    """Return the log-probabilities of several texts from one pass, shape (text, position, vocabulary) float32.
 
     Texts are padded on the right.
     """
@@ -106,9 +106,9 @@ def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 def piece_logs(
     loaded: LoadedModel, readings: Sequence[Encoding], places: Sequence[int], pieces: Sequence[int]
 ) -> list[float]:
-    """Return the log-probability of a token at a position of each encoding, with several in a pass.
+    """Return the log-probability of a token at a position, for each of several encodings of equal length.
 
-    All encodings must have the same length.
+    ``places`` and ``pieces`` are the position and the token of each encoding. Several encodings share a pass.
     """
     size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(readings[0].ids))) if readings else 1
     found: list[float] = []
@@ -120,13 +120,13 @@ def piece_logs(
 
 
 def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
-    """Return the prediction for a token of a distribution of log-probabilities (token,)."""
+    """Return a token as a prediction, with its probability and rank in log-probabilities (vocabulary,)."""
     [piece] = display_pieces(loaded, [token], begins)
     return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
 
 
 def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
-    """Return the positions of each hidden word: adjacent blanks of a word, or a typed blank.
+    """Return the positions of each hidden word: neighbouring blanks of one word, or a typed blank.
 
     A token for a preceding space belongs to the word; it has no span in the text, so it is never hidden itself.
 
@@ -261,7 +261,7 @@ def score_tokens(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalSc
 
 
 def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
-    """Return the drop of the answer's log-probability without each word.
+    """Return the fall of the prediction's log-probability if each word in turn is hidden.
 
     Raise UserError if the text has no blanks.
     """
@@ -283,7 +283,7 @@ def occlude(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
 
 
 def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
-    """Return the token to explain and the position of its blank; raise UserError if it does not exist."""
+    """Return the prediction to explain and the position of its blank; raise UserError if there is none."""
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
@@ -307,11 +307,14 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
 
 
 def word_runs(loaded: LoadedModel, blanked: Blanked) -> list[tuple[int, int]]:
-    """Return (start, stop) of each word in tokens, without words of a blank and special tokens."""
+    """Return the token run (start, stop) of each word, without words that contain a blank.
+
+    Special tokens are left out.
+    """
     row = blanked.reading.row
     there = set(text_positions(row, mask_of(loaded)[1]))
     words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]
-    found, _ = of_words(np.zeros(len(row), np.float32), words)
+    found, _ = sum_over_words(np.zeros(len(row), np.float32), words)
     return [run for run in found if words[run[0]] is not None]
 
 
@@ -319,7 +322,10 @@ SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 
 
 def corrupt(loaded: LoadedModel, question: Corruption) -> CorruptedText:
-    """Return the sample and its losses; the same seed gives the same sample on every machine."""
+    """Corrupt a text as in BERT's training; return it with the loss of each token to predict.
+
+    The same seed gives the same text on every machine.
+    """
     _, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)
@@ -353,7 +359,7 @@ def _any_piece(loaded: LoadedModel, random: np.random.Generator) -> int:
 
 
 def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:
-    """Return the head's probability for "it follows".
+    """Return the probability that the second text follows the first, from the next-sentence head.
 
     Raise UserError if a text is empty or the model reads no pairs.
     """
@@ -370,7 +376,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
 
 
 def judgements(output: Any) -> Tensor:
-    """Return the head's scores for yes and no, (text, 2) float32.
+    """Return the two logits of the next-sentence head, yes and no, shape (text, 2) float32.
 
     The output's name differs between model classes.
     """

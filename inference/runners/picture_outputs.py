@@ -1,4 +1,4 @@
-"""Outputs for a picture under sets of edits, and their attribution to patches and words.
+"""Outputs of a model for a picture under edit sets, and their attribution to patches and words.
 
 An output is the picture's vector, its classes, or its similarity to texts. The attribution multiplies attention by
 gradients through all layers (arXiv:2103.15679).
@@ -42,7 +42,7 @@ MOST_TEXTS = 64  # in a request
 
 
 def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
-    """Return the output under each set.
+    """Return the model's output for a picture under each edit set.
 
     Raise UserError if the model reads no pictures, or if edits or texts do not fit.
     """
@@ -72,7 +72,7 @@ def prepare_picture(loaded: LoadedModel, question: PictureRequest[Any]) -> Read:
 
 
 def make_batch(seen: Read) -> ModelInput:
-    """Return a batch of a single picture with its numbers of tokens; the text model has none."""
+    """Return the input of a single picture, with its numbers of tokens by stack; the text model has none."""
     pixels = torch.from_numpy(seen.pixels.copy())[None]
     tokens = {"encoder": len(seen.reading.row), "decoder": 0}
     return ModelInput({"pixel_values": pixels, **seen.options}, tokens, tokens)
@@ -92,7 +92,7 @@ def _outputs_by_set(loaded: LoadedModel, question: PictureEffects, output: Any) 
 
 
 def picture_vector(model: Any, output: Any) -> Tensor:
-    """Return the unit vectors that are compared with those of texts, (picture, channel)."""
+    """Return the pictures' unit vectors, comparable with those of texts, (picture, channel)."""
     pooled = output.pooler_output
     projected = model.visual_projection(pooled) if hasattr(model, "visual_projection") else pooled
     return _of_length_one(projected)
@@ -147,7 +147,7 @@ def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, 
 
 
 def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Return the unit vector of each text, (text, channel), with gradients if they are enabled."""
+    """Return the unit vector of each text, shape (text, channel), with gradients if they are enabled."""
     model = loaded.model
     failed = gettext_lazy(
         "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
@@ -158,13 +158,13 @@ def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
 
 def fit(model: Any, pictures: Tensor, texts: Tensor) -> Tensor:
-    """Return the logits (picture, text): cosine similarities with the learned scale and bias."""
+    """Return the logits (picture, text): cosine similarities times the model's scale, plus its bias."""
     logits: Tensor = pictures @ texts.T * model.logit_scale.exp()
     return logits + model.logit_bias if hasattr(model, "logit_bias") else logits
 
 
 def score_kind(model: Any) -> str:
-    """Return EACH if the model judges each text by itself, as its learned bias shows, else CHOICE."""
+    """Return EACH if the model scores each text independently (it has a learned bias), else CHOICE."""
     return EACH if hasattr(model, "logit_bias") else CHOICE
 
 
@@ -183,7 +183,7 @@ class _Pass:
 
 
 def attribute_patches(loaded: LoadedModel, question: AttributionOfPatches) -> PatchAttribution:
-    """Return the attributions of patches and words.
+    """Return the attribution of a logit to patches and words.
 
     Raise UserError if the picture is too large for gradients.
     """

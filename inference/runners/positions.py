@@ -1,4 +1,4 @@
-"""Position tables, angles, biases and slopes of a model, and a text in two orders of its tokens."""
+"""Positional information of a model (tables, angles, biases, slopes), and a test of word order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SINE = 1e-3  # largest difference between a sinusoidal table and its formula; so
 
 
 def answer(loaded: LoadedModel, _question: PositionsRequest) -> Positions:
-    """Return all position information of the model."""
+    """Return the position tables, rotary angles, biases and slopes of the model."""
     model = loaded.model
     found = source_side(places(model))
     mine = {kind: [place for place in found if place.kind == kind] for kind in (ADDED, TURNED, BIAS)}
@@ -139,10 +139,10 @@ def _refusal(loaded: LoadedModel) -> str:
 
 
 def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
-    """Return the maps of both orders, with and without positions.
+    """Return the attention maps of a text in two orders of its tokens, with and without positions.
 
-    Raise UserError if the text is too long, if the model's positions cannot be removed, or if the maps do not
-    follow the order after all known positions are removed.
+    Raise UserError if the text is too long, if the model's positions cannot be removed, or if the maps do not follow
+    the order after all known positions are removed.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
     _check(reading, question.order)

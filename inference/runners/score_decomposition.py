@@ -50,9 +50,9 @@ def answer(loaded: LoadedModel, question: ScoreRequest) -> ScoreAnswer:
 
 
 def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
-    """Return the answer for a prepared model and its inputs, a single text or picture."""
+    """Return the terms of a score and their checks, for a prepared model and a single text or picture."""
     part = question.part or next(iter(heads_of(model)))
-    _refuse_head(model, part, question)
+    refuse_head(model, part, question.layer, question.head)
     graph = record_graph(model, given)
     node = graph.attention(part, question.layer)
     assert node is not None
@@ -61,21 +61,30 @@ def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: t
     head = _ScoredHead(paths, node, question.head, question.query_token, question.key_token, row, scores)
     own = (node.query,) if part == "cross" else (node.query, node.key)  # other keys come from another stack
     if any(is_unknown(paths.rules.sources(value), question.layer) for value in own):
-        raise _refusal(model, question.layer)
+        raise unfit_layer(model, question.layer)
     terms, score, mean = head.decompose()
     error = abs(terms.total - score)
-    half = next(model.parameters()).dtype.itemsize < FULL
-    if not error <= (WRONG_HALF if half else WRONG) * max(1.0, abs(score)):
-        raise _refusal(model, question.layer)
+    if not error <= largest_error(model) * max(1.0, abs(score)):
+        raise unfit_layer(model, question.layer)
     return ScoreAnswer(ids, score, mean, terms, error, head.check(terms, question.checks))
 
 
 def is_unknown(sources: frozenset[str], layer: int) -> bool:
-    """Return True if vectors have no source, or if they are not affine in the input of their own layer."""
+    """Return True if the vectors of a layer cannot be decomposed.
+
+    That is so if they have no source, or are not an affine function of the layer's input.
+    """
     return not sources or any(is_block(source) and source.endswith(f" {layer}") for source in sources)
 
 
-def _refusal(model: Any, layer: int) -> UserError:
+def largest_error(model: Any) -> float:
+    """Return the largest relative error of a sum of terms that rounding explains in the model's precision."""
+    half = next(model.parameters()).dtype.itemsize < FULL
+    return WRONG_HALF if half else WRONG
+
+
+def unfit_layer(model: Any, layer: int) -> UserError:
+    """Return the error for a layer whose scores cannot be decomposed."""
     return UserError(
         gettext_lazy(
             "{name} computes the queries or keys of layer {layer} in a way that cannot be decomposed. "
@@ -86,21 +95,21 @@ def _refusal(model: Any, layer: int) -> UserError:
     )
 
 
-def _refuse_head(model: Any, part: str, question: ScoreRequest) -> None:
+def refuse_head(model: Any, part: str, layer: int, head: int) -> None:
     """Raise UserError if the head does not exist."""
     layers = heads_of(model).get(part, ())
-    if not (0 <= question.layer < len(layers) and 0 <= question.head < max(layers)):
+    if not (0 <= layer < len(layers) and 0 <= head < max(layers)):
         raise UserError(
             gettext_lazy(
                 "Head {layer}-{head} does not exist; the {part} has {layers} layers of {heads} heads, from 0.",
-                layer=question.layer,
-                head=question.head,
+                layer=layer,
+                head=head,
                 part=PART_NAMES.get(part, part),
                 layers=len(layers),
                 heads=max(layers, default=0),
             )
         )
-    call_of(model, part, question.layer)  # raises UserError for a layer without attention
+    call_of(model, part, layer)  # raises UserError for a layer without attention
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""All stages of a pass: the formula and inputs of each, the results of some, and the terms of a single number."""
+"""The stages of a forward pass: their formulas and inputs, their results, and the terms of a single number."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ LONGEST = 512  # tokens; every head's map of tokens² weights is computed
 
 
 def answer(loaded: LoadedModel, question: WholePass) -> PassOverview:
-    """Return the stages; raise UserError if the text is too long or the layers cannot be identified."""
+    """Return the stages of a forward pass without their numbers.
+
+    Raise UserError if the text is too long or the layers cannot be identified.
+    """
     ids, given = prepare_inputs(loaded, question)
     with as_user_error(
         gettext_lazy("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
@@ -68,7 +71,7 @@ def _note(spread: dict[int, Array], call: FunctionCall, _args: Any, _named: Any,
 
 
 def program(calls: Sequence[FunctionCall]) -> str:
-    """Return the lines of PyTorch that lead to the last stage."""
+    """Return the lines of a PyTorch program that computes the last stage."""
     return "".join(f"{call.line}\n" for call in required_calls(last_stage(calls)))
 
 
@@ -103,7 +106,10 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
 def taken_apart(
     model: Any, kind: str, given: Mapping[str, Tensor], seen: Seen | None = None
 ) -> tuple[list[FunctionCall], tuple[Stage, ...]]:
-    """Return the calls of a pass and its stages; raise UserError if the layers cannot be identified."""
+    """Run a pass; return its torch calls and the stages among them.
+
+    Raise UserError if the layers cannot be identified.
+    """
     layers = blocks(model, watch(model))
     if not layers:
         raise UserError(
@@ -118,7 +124,7 @@ def taken_apart(
 
 
 def run_calls(model: Any, given: Mapping[str, Tensor], seen: Seen) -> None:
-    """Pass every call to ``seen``, from the first to the probabilities, without recomputing any in NumPy."""
+    """Run a pass and call ``seen`` with each torch call, up to the probabilities; use no NumPy."""
     compute(model, given, {}, seen, _probabilities, formulas={})
 
 
@@ -130,9 +136,9 @@ def _probabilities(output: Any) -> None:
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """Return the names of some entries of a result of ``count`` numbers, or None if they have no names.
+    """Return the names of the entries ``told`` in a result of ``count`` numbers, or None.
 
-    The names are tokens of the vocabulary or classes of the head.
+    The names are tokens of the vocabulary or classes of the task head.
     """
     model = loaded.model
     head = model.get_output_embeddings()
@@ -148,7 +154,7 @@ TOP = 16  # tokens named for each row
 
 
 def number_stage(loaded: LoadedModel, question: StageNumbers) -> StageResults:
-    """Return the results of the stages; raise UserError if a stage does not exist."""
+    """Return the results of the requested stages; raise UserError if a stage does not exist."""
     _, given = prepare_inputs(loaded, question)
     found: dict[int, Array] = {}
 
@@ -183,7 +189,7 @@ def _largest_entries(loaded: LoadedModel, array: Array) -> list[tuple[int, str]]
 
 
 def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
-    """Return the number's terms; raise UserError if the stage or the place does not exist."""
+    """Return the largest terms of a number in a stage; raise UserError if it does not exist."""
     _, given = prepare_inputs(loaded, question)
     found: list[Opened] = []
 
@@ -205,7 +211,7 @@ def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
 def expand_number(  # noqa: PLR0913  # a call with its arguments and result, and the requested terms
     call: FunctionCall, args: tuple[Any, ...], named: dict[str, Any], gave: Array, place: Place, top: int
 ) -> Opened:
-    """Return the number at a place of a call's result, and its ``top`` largest terms."""
+    """Return the number at ``place`` of a torch call's result, with its ``top`` largest terms."""
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
         raise UserError(
             gettext_lazy(

@@ -1,4 +1,4 @@
-"""Attribution of a word's last vector, a blank's answer or a label to each word of the text."""
+"""Attribution of a prediction, or of a word's last vector, to each word of the text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ SEED = 0
 
 
 def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
-    """Return the attribution of each token or word; raise UserError if the text or the model does not fit."""
+    """Return the attribution of a word's last vector to each token or word.
+
+    Raise UserError if the text or the model does not fit.
+    """
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return WordScores(_ablation_effects(loaded, reading, question.focus, question.words))
@@ -104,7 +107,7 @@ def refuse_long(reading: Encoding) -> None:
 
 
 def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words: Sequence[Run]) -> Any:
-    """Return 1 - cosine of the focus's vector with and without each word, (word,)."""
+    """Return 1 - cosine of the focus's vector with and without each word, shape (word,)."""
     model = loaded.model
     layers = attention_layers(model, next(iter(getattr(model, HEADS, None) or [""])))
     sets: list[Sequence[Edit]] = [()]
@@ -135,9 +138,9 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Return estimated Frobenius norms of the Jacobian, (token,).
+    """Return the Frobenius norm of the Jacobian of a word's vector in each embedding, estimated, shape (token,).
 
-    The estimate is the root of the mean square over directions, times the number of channels.
+    The estimate is the root of the mean square over random directions, times the number of channels.
     """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
@@ -154,7 +157,7 @@ def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -
 
 
 def _directions(width: int, many: int) -> Tensor:
-    """Return orthonormal directions, (direction, channel), the same in every run."""
+    """Return orthonormal directions, shape (direction, channel), the same in every run."""
     generator = torch.Generator().manual_seed(SEED)
     basis, _ = torch.linalg.qr(torch.randn(width, many, generator=generator))
     rows: Tensor = basis.T.contiguous()
@@ -174,13 +177,16 @@ def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> WordScores:
 
 
 def _vector(output: Any, focus: Run) -> Tensor:
-    """Return the focus's mean vector in the last layer, (sample, channel)."""
+    """Return the focus's mean vector in the last layer, shape (sample, channel)."""
     vectors: Tensor = output.last_hidden_state[:, slice(*focus)].float().mean(dim=1)
     return vectors
 
 
 def attribute_label(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordScores:
-    """Return the attribution of each token; raise UserError if the text is too long or the label missing."""
+    """Return the attribution of a label's logit to each token.
+
+    Raise UserError if the text is too long or the label missing.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     refuse_absent(question, reading)
@@ -221,7 +227,10 @@ MOST_STEPS = 200
 
 
 def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientResult:
-    """Return each token's attribution along a part of the path; raise UserError if the text has no blanks."""
+    """Return integrated gradients of a blank's prediction, for the requested part of the path.
+
+    The path leads from the text with every word hidden to the text itself. Raise UserError if the text has no blanks.
+    """
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
         raise UserError(
             gettext_lazy(
@@ -249,7 +258,7 @@ def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientRes
 
 
 def _vectors(model: Any, ids: Tensor) -> Tensor:
-    """Return the word embeddings of a text, (text, token, channel), before positions are added."""
+    """Return the word embeddings of a text, shape (text, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(ids)
     return vectors.clone()
@@ -280,7 +289,7 @@ def _attribute(  # noqa: PLR0913  # all that the integral depends on
 
 
 def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
-    """Return the token's log-probability in the blank, (text,), for embeddings (text, token, channel)."""
+    """Return the token's log-probability in the blank, shape (text,), for embeddings (text, token, channel)."""
 
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}

@@ -1,4 +1,4 @@
-"""Requests to a model other than its attention, each a frozen value with its answer.
+"""Requests to a model for anything but a trace, each with the class of its answer.
 
 These modules do not import torch.
 """

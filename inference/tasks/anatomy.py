@@ -1,4 +1,4 @@
-"""Requests for a model's modules and parameters, its cost, and its dropout."""
+"""Requests for the architecture of a model, the cost of its pass, and its predictions with dropout."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CROSSING: dict[str, str] = {
 
 
 def crossing(name: str) -> str:
-    """Return the name of an attention's parameter role in cross-attention.
+    """Return the name of a parameter group of cross-attention, from its name in self-attention.
 
     >>> crossing(OUT)
     'cross-attention: output'
@@ -62,7 +62,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class LayerStep:
-    """A step of a layer; ``sources`` are the steps whose results it reads, ENTERS for the layer's input.
+    """A step of a layer; ``sources`` are the indices of the steps that it reads, ENTERS for the layer's input.
 
     ``kind`` is "norm", "attention", "cross-attention", "feed-forward", or "add" for the sum of its sources.
     """
@@ -90,7 +90,7 @@ class Flow:
 
     @property
     def placement(self) -> str:
-        """Return the placement of the norms.
+        """Return the placement of the norms in the layer.
 
         The value is "post" for norms after each addition (arXiv:1706.03762), "pre" before each sublayer
         (arXiv:2002.04745), "both" before a sublayer and on its result (arXiv:2105.13290), "branch" on a sublayer's
@@ -176,7 +176,7 @@ class FeedForward:
 
 @dataclass(frozen=True)
 class StackEdge:
-    """The modules before the first layer of a stack, or after its last: roles in order, and kind of norm."""
+    """The modules before the first layer of a stack, or after its last: their roles, and the kind of norm."""
 
     parts: tuple[str, ...]
     norm: str = ""
@@ -219,13 +219,13 @@ class Tensor:
 
     @property
     def count(self) -> int:
-        """Return the number of its elements."""
+        """Return the number of elements of the tensor."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """The parameters of a role in a stack; each tensor of a model is in a single group.
+    """The parameters with the same role in a stack; each tensor of a model is in a single group.
 
     ``where`` is "", "encoder" or "decoder"; ``layers`` is 0 outside of layers.
     """
@@ -239,7 +239,7 @@ class ParameterGroup:
 
 @dataclass(frozen=True)
 class Top:
-    """A head of the checkpoint; ``count`` excludes parameters that it shares with the bare model."""
+    """A task head of a checkpoint; ``count`` excludes parameters that it shares with the bare model."""
 
     class_name: str
     count: int
@@ -265,7 +265,7 @@ class Build:
 
     @cached_property
     def parameter_count(self) -> int:
-        """Return the sum over the groups, which equals ``total``."""
+        """Return the sum of the parameters of all groups, which equals ``total``."""
         return sum(part.count for part in self.parts)
 
     def stack(self, part: str) -> Stack | None:
@@ -297,7 +297,7 @@ class MeasuredCost:
 
     @property
     def best(self) -> float:
-        """Return the fastest wall-clock time, since other processes can only slow a pass down."""
+        """Return the fastest wall-clock time; other processes can only slow a pass down."""
         return min(self.seconds)
 
 
@@ -316,7 +316,7 @@ class CostRequest(InspectRequest[MeasuredCost]):
 
 @dataclass(frozen=True, eq=False)
 class DropoutResult:
-    """Passes over a text with dropout and a pass without, all for the first blank."""
+    """The predictions for the first blank in passes with dropout and in a pass without."""
 
     undropped: Guess  # the most probable token without dropout
     probabilities: FloatArray  # (pass,) float32, for that token

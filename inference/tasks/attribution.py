@@ -16,7 +16,7 @@ Run = tuple[int, int]  # (start, stop) of a word in tokens
 
 @dataclass(frozen=True, eq=False)
 class WordScores:
-    """The attributions of a method, float32 and read-only; their axes are those of the request.
+    """The values of an attribution method, float32 and read-only; the request defines their axes.
 
     For integrated gradients, ``rise`` is the rise of the score on the path, and ``missed`` is the sum of the
     values minus ``rise``, the error of the numerical integration.
@@ -29,7 +29,7 @@ class WordScores:
 
 @dataclass(frozen=True)
 class FocusRequest(InspectRequest[WordScores]):
-    """A request about the word ``focus`` of a text, by the mean of its tokens' vectors in the last layer.
+    """A request about the vector of the word ``focus``, the mean of its tokens' vectors in the last layer.
 
     UserError is raised for texts of more than MOST_TOKENS tokens and for encoder-decoders.
     """
@@ -44,7 +44,7 @@ class FocusRequest(InspectRequest[WordScores]):
 
 @dataclass(frozen=True)
 class FlowToWord(FocusRequest):
-    """A request for attention flow (arXiv:2005.00928), (token,), from 0 to 1.
+    """A request for the attention flow (arXiv:2005.00928) from a word to every token, shape (token,), 0 to 1.
 
     The flow is the mean over the tokens of the word.
     """
@@ -52,7 +52,7 @@ class FlowToWord(FocusRequest):
 
 @dataclass(frozen=True)
 class ZeroedValues(FocusRequest):
-    """A request for value zeroing (arXiv:2301.12971) in a layer, (query, key), from 0 to 2.
+    """A request for value zeroing (arXiv:2301.12971) in a layer, shape (query, key), from 0 to 2.
 
     Each entry is 1 - cosine of the token's vector after the layer with and without the key's value. ``focus`` is
     ignored.
@@ -63,7 +63,7 @@ class ZeroedValues(FocusRequest):
 
 @dataclass(frozen=True)
 class WordGradients(FocusRequest):
-    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, (token,).
+    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, shape (token,).
 
     The norms are estimated from ``directions`` random orthogonal directions of a fixed seed, and are exact if
     there are as many directions as channels. The square of the estimate is unbiased.
@@ -74,7 +74,7 @@ class WordGradients(FocusRequest):
 
 @dataclass(frozen=True)
 class WordPath(FocusRequest):
-    """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, (token,), signed.
+    """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, shape (token,), signed.
 
     The similarity is that of the word's vector to its final value, while all word embeddings grow from zero to
     their values in ``steps`` steps.
@@ -85,7 +85,7 @@ class WordPath(FocusRequest):
 
 @dataclass(frozen=True)
 class WithoutWords(FocusRequest):
-    """A request for the causal effect of each of ``words``, (word,), from 0 to 2.
+    """A request for the causal effect of each of ``words``, shape (word,), from 0 to 2.
 
     No token attends to the word in any layer. The effect is 1 - cosine of the focus's vector with and without the
     word.
@@ -99,7 +99,7 @@ AnyFocus = FlowToWord | ZeroedValues | WordGradients | WordPath | WithoutWords
 
 @dataclass(frozen=True, eq=False)
 class OcclusionResult:
-    """The effects of some of the words; a positive value supports the prediction."""
+    """The fall of a prediction's log-probability without each word; a positive value supports the prediction."""
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]  # (start, stop) of each word in tokens
@@ -110,10 +110,10 @@ class OcclusionResult:
 
 @dataclass(frozen=True)
 class OcclusionRequest(BlankRequest[OcclusionResult]):
-    """A request to hide words ``start`` to ``stop`` in turn, and score token ``token`` in the blank.
+    """A request to hide the words ``start`` to ``stop`` in turn and score a token in the blank.
 
     The mask token replaces each token of the word, so that the other tokens keep their positions (erasure,
-    arXiv:1612.08220). ``token`` -1 is the most probable token.
+    arXiv:1612.08220). ``token`` is the scored token, -1 the most probable.
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.occlude"
@@ -126,7 +126,7 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
 
 @dataclass(frozen=True, eq=False)
 class GradientResult:
-    """The attributions of a part of the path; over all parts, they add up to the rise on the whole path."""
+    """The attributions for a part of the path; over all parts, they add up to the rise of the log-probability."""
 
     row: TokenRow
     values: FloatArray  # (token,) float32, in nats; zero for tokens that are equal at both ends

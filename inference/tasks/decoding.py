@@ -14,11 +14,11 @@ from inference.tasks.model_request import Answer, PredictRequest
 
 @dataclass(frozen=True)
 class Decoding(PredictRequest[Answer]):
-    """A request about a text in generation.
+    """A request about a text that a model is generating.
 
-    ``text`` is the prompt of a decoder, or the source of a translation. ``written`` are the ids of the tokens
-    written since, without the start token of a translation. ``edits`` apply to every pass (attention.edits); a
-    masked edge or a hidden token counts positions of the whole text as in its trace.
+    ``text`` is the prompt of a decoder, or the source of a translation. ``written`` are the ids of the tokens written
+    since, without the start token of a translation. ``edits`` apply to every pass (attention.edits); a masked edge or
+    a hidden token counts positions of the whole text as in its trace.
     """
 
     text: str = ""
@@ -29,7 +29,7 @@ class Decoding(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class NextCandidate:
-    """A token that may come next."""
+    """A candidate for the next token, with its probability and rank."""
 
     token: int
     piece: str  # as displayed; "␣" begins a word if the tokenizer marks words, "⏎" is a line break
@@ -114,7 +114,7 @@ Fate = Literal["kept", "ended", "dropped"]
 
 @dataclass(frozen=True)
 class BeamBranch:
-    """A continuation that a step of beam search considered."""
+    """A continuation of a beam that a step of beam search considered."""
 
     parent: int  # index of the beam that it continues
     token: int
@@ -139,7 +139,7 @@ class BeamStep:
 
 @dataclass(frozen=True)
 class NextBeams(Decoding[BeamStep]):
-    """A request for a step of beam search from ``beams`` (none: the beginning) and those ``finished``.
+    """A request for a step of beam search, given the current ``beams`` (none at the beginning) and those ``finished``.
 
     ``written`` stays empty. The search ends with the tokens that transformers' ``generate`` gives for the same
     number of beams, two or more.
@@ -155,10 +155,10 @@ class NextBeams(Decoding[BeamStep]):
 
 @dataclass(frozen=True, eq=False)
 class ForcedSteps:
-    """The steps of a given translation under each set of edits, with teacher forcing.
+    """The probabilities of the tokens of a given translation under each edit set, with teacher forcing.
 
-    ``logs`` is (set, step), float32, the log-probabilities of the given tokens; ``likeliest`` is (set, step),
-    int32, the most probable tokens; ``pieces`` are the most probable tokens as displayed.
+    ``logs`` is (set, step), float32, the log-probabilities of the given tokens; ``likeliest`` is (set, step), int32,
+    the most probable tokens; ``pieces`` are the most probable tokens as displayed.
     """
 
     logs: FloatArray

@@ -1,4 +1,4 @@
-"""The effect of ablations, masked edges and patches on an answer of a model, for many sets of edits."""
+"""Requests for an answer of a model under many sets of ablations, masked edges and patches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Sets = tuple[tuple[Edit | Patch, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """The watched answer under each set of edits.
+    """The answer of a model under each edit set.
 
     ``values`` is (set, number), float32: the channels of a sentence vector, the logits of labels, or the
     log-probabilities of ``names``. ``top`` has the most probable names of each set with their probabilities.
@@ -45,7 +45,7 @@ class VectorEffects(InspectRequest[Effect]):
 
 @dataclass(frozen=True)
 class BlankEffects(BlankRequest[Effect]):
-    """A request for the probabilities of ``words``, each a single token, in blank number ``blank``."""
+    """A request for the probabilities of ``words``, each a single token, in blank ``blank`` under edit sets."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
@@ -57,7 +57,7 @@ class BlankEffects(BlankRequest[Effect]):
 
 @dataclass(frozen=True)
 class FollowsEffects(PredictRequest[Effect]):
-    """A request for the probabilities that the second text follows the first or not."""
+    """A request for the probability that the second text follows the first, and that it does not."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = NEXT_SENTENCE
@@ -71,7 +71,7 @@ class FollowsEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class NextTokenEffects(PredictRequest[Effect]):
-    """A request for the probabilities of ``words``, by their first tokens, after the text."""
+    """A request for the probabilities of ``words``, by their first tokens, as the next token after the text."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = CAUSAL
@@ -85,7 +85,7 @@ class NextTokenEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class WrittenEffects(PredictRequest[Effect]):
-    """A request for the probabilities of the tokens ``words`` in a translation after ``written``.
+    """A request for the probabilities of the tokens ``words`` as the next after the translation ``written``.
 
     ``written`` is as in NextTarget.
     """
@@ -103,9 +103,9 @@ class WrittenEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class LabelEffects(LabelRequest[Effect]):
-    """A request for every label's logit under each set of edits.
+    """A request for every label's logit under each edit set.
 
-    The labels are those of the text, or of the word that token ``at`` carries the tag of.
+    The labels are those of the text, or of the word whose tag is predicted at token ``at``.
     """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"

@@ -16,7 +16,7 @@ from inference.tasks.model_request import InspectRequest, PredictRequest
 
 @dataclass(frozen=True, eq=False)
 class InductionScores:
-    """The results of the test, as means over its texts.
+    """The induction scores of all heads, as means over texts of repeated random tokens.
 
     All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` is (copy,): the mean negative
     log-likelihood of each copy's tokens in nats. Only the repetition makes later copies more predictable. The
@@ -54,7 +54,7 @@ class InductionHeads(PredictRequest[InductionScores]):
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """The hits for every link of every item, in their order."""
+    """The hits of all heads for every link of every annotated text, in order."""
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
     read: BoolArray  # (link,), False if the model cannot read the text or a word of the link
@@ -65,9 +65,10 @@ class LinksAnswer:
 
 @dataclass(frozen=True)
 class LinksQuestion(InspectRequest[LinksAnswer]):
-    """A request for the hits of some tens of items; memory use is that of their forward passes.
+    """A request for the hits of all heads on the links of some tens of annotated texts.
 
-    In an encoder-decoder, the encoder runs. An unreadable text does not stop the others.
+    Memory use is that of their forward passes. In an encoder-decoder, the encoder runs. An unreadable text does not
+    stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "heads.count_link_hits"
@@ -76,7 +77,7 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
     @property
     def key(self) -> str:
-        """Return the key of the request, computed without traversing thousands of links as dataclasses."""
+        """Return the key of the request, computed faster than for other requests, which are traversed."""
         asked = [
             [item.text, item.units, [(link.source, link.target, link.others) for link in item.links]]
             for item in self.items
@@ -87,6 +88,6 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
 @dataclass(frozen=True)
 class RandomLinksQuestion(LinksQuestion):
-    """The same request for the architecture with random weights, as a baseline."""
+    """A request like LinksQuestion, for the architecture with random weights, as a baseline."""
 
     HEAD: ClassVar[str] = RANDOM

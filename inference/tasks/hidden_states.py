@@ -28,10 +28,9 @@ class States:
 
 @dataclass(frozen=True)
 class HiddenStates(InspectRequest[States]):
-    """A request for the vectors of a text's tokens at every level, or the encoder's in an encoder-decoder.
+    """A request for the hidden states of a text's tokens at every level, in the encoder if there is one.
 
-    ``pair`` and ``cut`` are as in a TraceRequest. A text whose vectors would take too much memory raises
-    UserError.
+    ``pair`` and ``cut`` are as in a TraceRequest. A text whose vectors would take too much memory raises UserError.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"
@@ -43,7 +42,7 @@ class HiddenStates(InspectRequest[States]):
 
 @dataclass(frozen=True, eq=False)
 class TextVectors:
-    """A vector for each text, with the number of tokens read and the reason if the text could not be read."""
+    """A vector for each text, the number of its tokens, and an error message for a text that cannot be read."""
 
     vectors: FloatArray  # (text, channel), float32; zeros for an unreadable text
     tokens: tuple[int, ...]  # tokens read, with special tokens; 0 for an unreadable text
@@ -53,7 +52,7 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class Pooled(InspectRequest[TextVectors]):
-    """A request for a vector for each text, with layers mixed and tokens pooled as in attention.vectors.
+    """A request for a vector of each text; ``mix``, ``level`` and ``pooling`` are as in attention.vectors.
 
     An unreadable text does not stop the others.
     """
@@ -68,7 +67,7 @@ class Pooled(InspectRequest[TextVectors]):
 
 @dataclass(frozen=True, eq=False)
 class TokenCounts:
-    """The number of tokens of each text, with special tokens, and of its unknown tokens: both (text,)."""
+    """The number of tokens of each text, special tokens included, and the number of unknown tokens, shape (text,)."""
 
     tokens: NDArray[np.int32]
     unknown: NDArray[np.int32]
@@ -76,7 +75,7 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class TextSizes(InspectRequest[TokenCounts]):
-    """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
+    """A request for the numbers of tokens of many texts, which needs the tokenizer but not the weights."""
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.count_tokens"
     HEAD: ClassVar[str] = TOKENIZER

@@ -1,4 +1,4 @@
-"""The class of a text, the tag of each word, and the attribution of a label to the tokens."""
+"""Requests for the class of a text, the tag of each word, and the attribution of a label to tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """A labelled text or word as a run of tokens, and the tokens that the head reads."""
+    """A labelled text or word: its run of tokens, and the run of tokens that the task head reads."""
 
     run: Run
     reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text
@@ -26,7 +26,7 @@ class LabelPlace:
 
 @dataclass(frozen=True, eq=False)
 class LabelAnswer:
-    """A logit of every label for each place.
+    """The logits of every label for each place, a text or a word.
 
     ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH:
     any number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression
@@ -41,7 +41,7 @@ class LabelAnswer:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every label at every place, (place, label) float32; None for numbers.
+        """Return the probability of every label at every place, shape (place, label) float32; None for numbers.
 
         >>> row = TokenRow(("hi",), (7,), (0,), (0,), ((0, 2),))
         >>> one = LabelAnswer(row, ("no", "yes"), CHOICE, (), np.array([[0.0, 1.0986]], np.float32))
@@ -53,12 +53,12 @@ class LabelAnswer:
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, place: int) -> int:
-        """Return the number of the label with the largest logit at a place."""
+        """Return the index of the label with the largest logit at a place."""
         return int(self.logits[place].argmax())
 
 
 def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
-    """Return the log-probabilities of labels, (…, label) float32, or None for numbers."""
+    """Return the log-probabilities of labels, shape (…, label) float32, or None for numbers."""
     if sort == NUMBER:
         return None
     exact = logits.astype(np.float64)
@@ -93,7 +93,7 @@ class WordTags(PredictRequest[LabelAnswer]):
 
 @dataclass(frozen=True)
 class LabelRequest(PredictRequest[Answer]):
-    """A request about the labels of a text, or of the word that token ``at`` carries the tag of."""
+    """A request about the labels of a text, or of the word whose tag is predicted at token ``at``."""
 
     text: str = ""
     pair: str | None = None
@@ -108,9 +108,9 @@ class LabelRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[WordScores]):
-    """A request for the norms of the gradient of a label's logit in each word embedding, (token,).
+    """A request for the norms of the gradient of a label's logit in each word embedding, shape (token,).
 
-    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label there.
+    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
@@ -120,7 +120,7 @@ class LabelGradients(LabelRequest[WordScores]):
 
 @dataclass(frozen=True)
 class LabelPath(LabelRequest[WordScores]):
-    """A request for integrated gradients (arXiv:1703.01365) of a label's logit, (token,), signed.
+    """A request for integrated gradients (arXiv:1703.01365) of a label's logit, shape (token,), signed.
 
     The path takes all word embeddings from zero to their values in ``steps`` steps. The attributions add up to the
     rise of the logit plus ``missed``.

@@ -1,4 +1,4 @@
-"""The base of all requests: the model, the head that the request needs, and a key."""
+"""The base classes of all requests to a model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Answer = TypeVar("Answer")
 class ModelRequest(Generic[Answer]):
     """A request to a model.
 
-    It is computed by the function ``ANSWERED_BY`` in ``inference.runners``, written as "module.function" and called
-    with the loaded model and the request. ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names the
-    head that the model must have (inference.task_heads), "" for the bare model. Answers are frozen values of NumPy
+    The function that answers it is named by ``ANSWERED_BY`` as "module.function" in ``inference.runners``, and is
+    called with the loaded model and the request. ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names
+    the head that the model must have (inference.task_heads), "" for the bare model. Answers are frozen values of NumPy
     arrays and texts.
     """
 
@@ -29,7 +29,7 @@ class ModelRequest(Generic[Answer]):
 
     @property
     def needs(self) -> str:
-        """Return the head that the request needs.
+        """Return the task head that the request needs.
 
         Subclasses that support several heads override this property.
         """

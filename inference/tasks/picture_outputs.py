@@ -1,4 +1,4 @@
-"""Predictions for a picture (vector, class, similarity to texts) and their attribution to patches."""
+"""Requests for predictions from a picture, and for their attribution to patches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Sets = tuple[tuple[Edit, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class PictureOutput:
-    """The outputs for a picture under each set of edits.
+    """The output of a model for a picture under each edit set.
 
     ``values`` is (set, number), float32: the channels of a vector, or the logits of ``names``. ``sort`` is the
     type of the labels (inference.tasks.labels), or "" for a vector.
@@ -33,7 +33,7 @@ class PictureOutput:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Return the probability of every name under each set, (set, name) float32.
+        """Return the probability of every name under each set, shape (set, name) float32.
 
         Return None for vectors and numbers.
         """
@@ -41,9 +41,9 @@ class PictureOutput:
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, most: int, at: int = 0) -> list[tuple[str, float]]:
-        """Return the names of the ``most`` largest values under set ``at``, with their probabilities.
+        """Return the ``most`` most probable names under edit set ``at``, with their probabilities.
 
-        Without probabilities, the values take their place.
+        Without probabilities, the names with the largest values are returned, with these values.
 
         >>> row = TokenRow((), (), (), (), ())
         >>> PictureOutput(np.array([[0.0, 1.0986]], np.float32), ("cat", "dog"), "choice", row).likeliest(1)[0][0]
@@ -66,7 +66,7 @@ class PictureRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class PictureEffects(PictureRequest[PictureOutput]):
-    """A request about a picture under sets of edits of the vision model.
+    """A request for an output of the vision model for a picture under each edit set.
 
     The edits are as in inference.tasks.edit_effects.
     """
@@ -78,10 +78,10 @@ class PictureEffects(PictureRequest[PictureOutput]):
 
 @dataclass(frozen=True)
 class PictureVector(PictureEffects):
-    """A request for a vector of the picture.
+    """A request for the vector of a picture under each edit set.
 
-    A model of pictures and texts gives the unit vector that it compares with those of texts. Another model gives
-    the last vector of [CLS], or the mean of the patches if it has no leading tokens.
+    A model of pictures and texts gives the unit vector that it compares with those of texts. Another model gives the
+    last vector of [CLS], or the mean of the patches if it has no leading tokens.
     """
 
 
@@ -135,5 +135,5 @@ class AttributionOfPatches(PictureRequest[PatchAttribution]):
 
     @property
     def needs(self) -> str:
-        """Return SEES, the classification head, or BARE if the request has a text."""
+        """Return the task head: SEES for a class, or BARE if the request has a text."""
         return SEES if self.text is None else BARE

@@ -1,4 +1,4 @@
-"""Requests for positional encodings, and the test of word order."""
+"""Requests for positional encodings, and for the test of word order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RotaryAngles:
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """A learned bias for each bucket of distances and head, added to the scores."""
+    """A learned bias that is added to the scores, for each head and each bucket of distances."""
 
     path: str
     values: FloatArray  # (bucket, head)
@@ -44,7 +44,7 @@ class Bias:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """All position encodings of the stack that reads the text; those that a model lacks are empty or None."""
+    """All positional encodings of the stack that reads the text; a kind that the model lacks is empty or None."""
 
     model: str
     architecture: str
@@ -71,7 +71,7 @@ MOST = 256  # tokens; the test computes every head's whole map four times
 
 @dataclass(frozen=True, eq=False)
 class OrderPass:
-    """The maps of the text and of the reordered tokens in the same model, a record for each layer."""
+    """The records of a text and of its reordered tokens in the same model, a record for each layer."""
 
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]
@@ -80,7 +80,7 @@ class OrderPass:
 
 @dataclass(frozen=True, eq=False)
 class OrderTest:
-    """The results of the order test."""
+    """The results of the order test: passes of the model with positions (``having``) and without (``lacking``)."""
 
     part: str  # the stack that is compared, "encoder" or "decoder"
     order: tuple[int, ...]  # entry i is the original position of token i of the reordered text
@@ -95,8 +95,8 @@ class OrderTest:
 class OrderRequest(InspectRequest[OrderTest]):
     """A request to compare the tokens of a text with the same tokens in another order.
 
-    ``text``, ``pair`` and ``cut`` are as in a TraceRequest; ``order`` is a permutation that names the token for
-    each place.
+    ``text``, ``pair`` and ``cut`` are as in a TraceRequest; ``order`` is a permutation: entry i is the index of the
+    token that moves to position i.
     """
 
     ANSWERED_BY: ClassVar[str] = "positions.compare_orders"

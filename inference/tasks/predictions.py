@@ -16,7 +16,9 @@ Place = tuple[int, int, int]  # (text, start, end) in characters; text is 0 for 
 
 
 def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
-    """Return True if token ``at`` overlaps any of the places; special tokens never do.
+    """Return True if token ``at`` overlaps any of the character spans ``places``.
+
+    Special tokens never do.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> [lies_in(row, at, [(0, 5, 9)]) for at in range(3)]
@@ -30,7 +32,7 @@ def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
 
 @dataclass(frozen=True)
 class BlankRequest(PredictRequest[Answer]):
-    """A request about a text with blanks: the tokens in ``hidden`` places, and every typed [MASK].
+    """A request about a text with blanks: every typed [MASK], and the tokens in the spans ``hidden``.
 
     The model's own mask token replaces each of them.
     """
@@ -65,7 +67,7 @@ class Blank:
 
 @dataclass(frozen=True)
 class WordCandidate:
-    """A word in place of a hidden word or of a typed blank.
+    """The score of a word in place of a hidden word or of a typed blank.
 
     It takes as many blanks as it has tokens, filled from left to right. Each token is scored with the tokens
     before it filled in and those after it still hidden, and the log-probabilities add up; other hidden words stay
@@ -153,7 +155,7 @@ HIDDEN, REPLACED, KEPT = "hidden", "replaced", "kept"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A token to predict; ``loss`` is the negative natural logarithm of its probability."""
+    """A token of a corrupted text to predict; ``loss`` is its negative log-likelihood in nats."""
 
     position: int
     seen: str  # the token in the model's input
@@ -164,7 +166,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class CorruptedText:
-    """A corrupted text with its losses; the training loss is their mean over ``chosen``."""
+    """A corrupted text, with the tokens to predict; the training loss is the mean of their losses."""
 
     row: TokenRow  # the text before corruption
     chosen: tuple[Chosen, ...]
@@ -189,7 +191,7 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The predictions by row: the embedding, the output of each layer, and last the model's own output."""
+    """The predictions after the embedding, after each layer, and last the model's own output."""
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row
@@ -216,7 +218,7 @@ class Lens(BlankRequest[Layers]):
 
 @dataclass(frozen=True)
 class NextLens(Decoding[Layers]):
-    """A request for the logit lens at the last token of a causal model, about the next token.
+    """A request for the logit lens of the next token, at the last token of a causal model.
 
     Tokens are displayed as in a NextCandidate: "␣" begins a word, if the vocabulary marks words.
     """
@@ -230,7 +232,7 @@ class NextLens(Decoding[Layers]):
 
 @dataclass(frozen=True, eq=False)
 class SurprisalScores:
-    """The scores of some tokens; ``places`` are their positions in ``row``, the encoded text."""
+    """The log-probabilities of some tokens; ``places`` are their positions in ``row``, the encoded text."""
 
     row: TokenRow
     places: tuple[int, ...]
@@ -241,11 +243,11 @@ class SurprisalScores:
 
 @dataclass(frozen=True)
 class SurprisalRequest(PredictRequest[SurprisalScores]):
-    """A request for the scores of tokens ``start`` to ``stop`` of a text, with a pass for each token.
+    """A request for the log-probabilities of tokens ``start`` to ``stop``, each with its word masked.
 
-    The score is the pseudo-log-likelihood of arXiv:1910.14659, with the later tokens of the same word hidden too
-    (arXiv:2305.10588, "within-word l2r"), because they would reveal the token. Special tokens and typed blanks are
-    read but not scored. ``stop`` may exceed the number of tokens.
+    Each token takes a pass. The score is the pseudo-log-likelihood of arXiv:1910.14659, with the later tokens of the
+    same word hidden too (arXiv:2305.10588, "within-word l2r"), because they would reveal the token. Special tokens and
+    typed blanks are read but not scored. ``stop`` may exceed the number of tokens.
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.score_tokens"

@@ -14,11 +14,11 @@ RANDOM = "random"  # a control: vectors of random direction, as long as those of
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """A causal check of a source of one side: the fall of the score's excess if the source is removed.
+    """A causal check of a source: how far the excess of the score falls if the source is removed.
 
-    ``predicted`` is the sum of the source's centred terms; ``measured`` removes the source from the input of that
-    side of the head alone, with new statistics in the norms. Excess is the score minus the mean over the visible
-    keys.
+    ``predicted`` is the sum of the source's centred terms; ``measured`` removes the source from the input of that side
+    of the head alone, with new statistics in the norms. The excess of a score is the score minus the mean score of the
+    visible keys. ``side`` is the query or the key.
     """
 
     side: str  # "query" or "key"
@@ -28,7 +28,7 @@ class SourceCheck:
 
     @property
     def differs(self) -> bool:
-        """Return True if the values differ by more than a fifth of the larger value.
+        """Return True if prediction and measurement differ by more than a fifth of the larger value.
 
         >>> SourceCheck("key", "token", 1.0, 0.7).differs, SourceCheck("key", "token", 1.0, 0.9).differs
         (True, False)

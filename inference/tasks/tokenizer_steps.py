@@ -13,7 +13,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Word:
-    """A part of the text that the tokenizer's model splits by itself, after pre-tokenization."""
+    """A part of the text after pre-tokenization, which the tokenizer's model splits into subwords."""
 
     text: str  # input of the tokenizer's model: normalised, with the marks of the pre-tokenizer
     shown: str  # ``text`` with readable marks
@@ -24,7 +24,7 @@ class Word:
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text of the request through the steps of the tokenizer."""
+    """A text with its form after each step of the tokenizer."""
 
     text: str
     normalised: str
@@ -67,7 +67,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class TokenSteps(InspectRequest[Steps]):
-    """A request for the steps from a text or a pair to token ids.
+    """A request for the steps of the tokenizer from a text or a pair to token ids.
 
     It needs the tokenizer only, not the weights.
     """
@@ -81,7 +81,7 @@ class TokenSteps(InspectRequest[Steps]):
 
 @dataclass(frozen=True)
 class Match:
-    """A step of WordPiece: the longest prefix of the rest that is in the vocabulary."""
+    """A step of WordPiece: the longest prefix of the ``rest`` that is in the vocabulary."""
 
     rest: str
     tried: tuple[str, ...]  # longer prefixes, in order, which are not in the vocabulary
@@ -121,9 +121,9 @@ class WordSteps:
 
 @dataclass(frozen=True)
 class WordWalk(InspectRequest[WordSteps]):
-    """A request for the steps that split a word, given as in Word.text.
+    """A request for the steps that split a word into subwords; the word is given as in Word.text.
 
-    Words that cannot be followed raise UserError.
+    UserError is raised for a word or tokenizer whose steps cannot be shown.
     """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"

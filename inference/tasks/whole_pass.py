@@ -1,4 +1,4 @@
-"""Requests for the intermediate results of a forward pass, of a layer, and of a pass with a change."""
+"""Requests for the intermediate results of a forward pass, of a layer, and of a pass with changed values."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ ACTIVATED = gettext_lazy("after the activation")
 
 @dataclass(frozen=True)
 class PassRequest(InspectRequest[Answer]):
-    """A request about the pass over a text, a pair, or a text and the tokens of its ``target``.
+    """A request about the forward pass over a text, a pair, or a text with the tokens of its ``target``.
 
-    The model runs with the head ``head``.
+    ``head`` is the task head with which the model runs.
     """
 
     text: str = ""
@@ -47,13 +47,13 @@ class PassRequest(InspectRequest[Answer]):
 
     @property
     def needs(self) -> str:
-        """Return the head that the request names."""
+        """Return the task head with which the model runs."""
         return self.head
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A function of a pass that computes new numbers from weights or earlier results.
+    """A step of a forward pass: a torch call that computes new numbers from weights or earlier results.
 
     A function that only moves numbers is not a stage. ``away`` is the largest difference between the result of the
     model and that of NumPy, which starts from ids and weights and continues from its own results; ``size`` is the
@@ -79,10 +79,10 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class PassOverview:
-    """A whole pass; ``program`` is its PyTorch code, which computes ``last``.
+    """The stages of a whole pass; ``program`` is PyTorch code that computes the last stage, ``last``.
 
-    ``spread`` has, for each stage, the root mean square of its result for each token, (token,) float32, or a
-    single number if the result has no tokens.
+    ``spread`` has, for each stage, the root mean square of its result for each token, (token,) float32, or a single
+    number if the result has no tokens.
     """
 
     ids: tuple[int, ...]
@@ -98,7 +98,7 @@ class PassOverview:
 
     @property
     def unsupported_stages(self) -> tuple[Stage, ...]:
-        """Return the stages without a formula."""
+        """Return the stages that NumPy cannot recompute, because it has no formula for them."""
         return tuple(stage for stage in self.stages if stage.refused)
 
 
@@ -111,7 +111,7 @@ class WholePass(PassRequest[PassOverview]):
 
 @dataclass(frozen=True, eq=False)
 class StageResults:
-    """The model's own results of some stages, by stage; float32, read-only, in the model's shapes.
+    """The model's results of some stages, by stage number; float32, read-only, in the model's shapes.
 
     ``pieces`` names the largest entries of results over the vocabulary or over classes.
     """
@@ -131,7 +131,7 @@ class StageNumbers(PassRequest[StageResults]):
 
 @dataclass(frozen=True)
 class Origin:
-    """A number that a term is made of, and its place in a stage's result or in a weight.
+    """A factor of a term, and where it comes from: a place in a stage's result or in a weight.
 
     If it is in neither of them, ``name`` describes it.
     """
@@ -145,7 +145,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a sum, with the numbers that it is made of."""
+    """A term of a sum, with the numbers that are its factors."""
 
     value: float
     origins: tuple[Origin, ...]
@@ -153,10 +153,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Opened:
-    """A number and its largest terms.
+    """A number of a stage's result, and the largest terms that it is the sum of.
 
-    ``rest`` is the sum of the ``left`` other terms, so that terms and rest add up to ``total``, which equals
-    ``value`` up to rounding. ``how`` is as in attention.stages.terms.
+    ``rest`` is the sum of the ``left`` other terms, so that terms and rest add up to ``total``, which equals ``value``
+    up to rounding. ``how`` is as in attention.stages.terms.
     """
 
     value: float
@@ -170,7 +170,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class OneNumber(PassRequest[Opened]):
-    """A request for the ``top`` largest terms of the number at ``place`` of a stage's result."""
+    """A request for the ``top`` largest terms of the number at ``place`` in the result of ``stage``."""
 
     ANSWERED_BY: ClassVar[str] = "whole_pass.open_number"
 
@@ -221,7 +221,7 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
 
 @dataclass(frozen=True)
 class End:
-    """An output number of the requested token, before and after the change."""
+    """A number of the model's output at the requested token, before and after the change."""
 
     name: str  # the token or class if the number is its probability, else the index
     before: float
@@ -230,11 +230,11 @@ class End:
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The output of a pass with changed intermediate values.
+    """The output of a pass before and after a change of intermediate values.
 
-    ``ends`` are the largest numbers before and after, those before first. ``changed`` is the number of changed
-    values of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference among all output
-    numbers of the token.
+    ``ends`` are the largest numbers before and after, those before first. ``changed`` is the number of changed values
+    of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference among all output numbers of the
+    token.
     """
 
     ends: tuple[End, ...]
@@ -246,9 +246,9 @@ class ChangeResult:
 class ChangeRequest(PassRequest[ChangeResult]):
     """A request to change a stage's result, or to apply ``edits``, and compare the outputs of the pass.
 
-    The whole result changes, row ``row``, or the number at ``row`` and ``column``, counted as in
-    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are those of
-    its tokens in ``pairs`` of (here, there). With ``edits``, the pass runs under a set of edits and patches as in
+    The change affects the whole result, its row ``row``, or the number at ``row`` and ``column``, counted as in
+    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are those of its
+    tokens in ``pairs`` of (here, there). With ``edits``, the pass runs under a set of edits and patches as in
     inference.tasks.edit_effects, and no stage is changed. ``at`` is the row of the output that is reported.
     """
 

@@ -1,4 +1,4 @@
-"""The value class of a tokenised text, and checks of input texts."""
+"""The class Encoding, a text as a model's tokens, and checks of input texts."""
 
 from __future__ import annotations
 
@@ -70,10 +70,9 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
 
 
 def explain_unreadable(row: TokenRow, model: str) -> str:
-    """Return an error message if at least a third of the tokens of a row's text are unknown, else "".
+    """Return an error message if at least a third of a text's tokens are unknown to the model, else "".
 
-    A result for unknown tokens looks like any other result, although the model read the same token for each of
-    them.
+    A result for unknown tokens looks like any other result, although the model read the same token for each of them.
 
     >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
     >>> explain_unreadable(row, "BERT")[:49]
@@ -94,7 +93,7 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
 
 
 def check_known(model: str, *rows: TokenRow | None) -> None:
-    """Raise UserError if at least a third of the tokens of a row's text are unknown to the model."""
+    """Raise UserError if at least a third of the tokens of one of the rows are unknown to the model."""
     for row in rows:
         if row is not None and (message := explain_unreadable(row, model)):
             unknown = tuple(row.pieces[at] for at in row.unreadable() if is_out_of_vocabulary(row.unknown[at]))
@@ -103,7 +102,7 @@ def check_known(model: str, *rows: TokenRow | None) -> None:
 
 @dataclass(frozen=True)
 class Encoding:
-    """A tokenised text: the token row to show, and the token type ids for the model."""
+    """A tokenised text: its tokens as displayed, and the token type ids for the model."""
 
     row: TokenRow
     types: tuple[int, ...]
@@ -115,7 +114,7 @@ class Encoding:
         return self.row.ids
 
     def pick(self, kept: Sequence[int]) -> Encoding:
-        """Return the encoding of the positions ``kept`` only."""
+        """Return the encoding with only the tokens at the positions ``kept``."""
         row = self.row
         picked = TokenRow(
             pieces=tuple(row.pieces[at] for at in kept),
@@ -151,10 +150,10 @@ def shorten(reading: Encoding, size: int) -> Encoding:
 
 
 def shift(reading: Encoding, ids: Sequence[int], start: str) -> Encoding:
-    """Return the decoder's input for ``reading``: the start token, then all tokens except the last.
+    """Return the decoder's input for a target: the start token, then all tokens except the last.
 
-    ``ids`` are the model's own decoder ids, and ``start`` is the subword of the first id. Raise ValueError if
-    ``ids`` are not the shifted reading.
+    ``ids`` are the model's own decoder ids, and ``start`` is the subword of the first id. Raise ValueError if ``ids``
+    are not the shifted reading.
     """
     row = reading.row
     kept = list(range(len(ids) - 1))

@@ -22,10 +22,10 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")  # the notation for a single byte in voc
 
 
 def style(tokenizer: Any) -> str:
-    """Return the style in which a tokenizer marks its subwords.
+    """Return how a tokenizer marks the subwords of a word, as the name of a style.
 
-    The styles are "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte
-    suffix" (CLIP: bytes and "</w>"), "joiner" ("@@") and "utf8" (ByT5: a character for each byte).
+    The styles are "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte suffix"
+    (CLIP: bytes and "</w>"), "joiner" ("@@") and "utf8" (ByT5: a character for each byte).
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -70,7 +70,7 @@ def _kinds(component: Any) -> list[str]:
 
 
 def role(piece: str, how: str) -> str:
-    """Return a subword's role by its marks: "start" of a word, "inside" a word, or only a "space".
+    """Return "start", "inside" or "space": if a subword starts a word, continues one, or is only a space.
 
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')
@@ -84,7 +84,7 @@ def role(piece: str, how: str) -> str:
 
 
 def readable_piece(piece: str, how: str) -> str:
-    """Return the readable form of a subword.
+    """Return a subword as readable text; ``how`` is the style of the tokenizer.
 
     >>> (
     ...     readable_piece("Ġcaf\u00c3\u00a9", "bytes"),
@@ -152,7 +152,7 @@ def decode_bytes(piece: str) -> str:
 
 
 def bytes_of(piece: str, how: str) -> bytes | None:
-    """Return the bytes that a subword encodes; None if the subword is text.
+    """Return the bytes that a subword of the style ``how`` encodes, or None if the subword is text.
 
     >>> bytes_of("\u00f0\u0141", "bytes"), bytes_of("<0xE7>", "metaspace"), bytes_of("▁the", "metaspace")
     (b'\\xf0\\x9f', b'\\xe7', None)
@@ -185,7 +185,7 @@ _CARRIER = "◌"  # carries a combining mark that is shown without its character
 
 @dataclass(frozen=True)
 class ReadablePiece:
-    """The readable form of a subword."""
+    """A subword as readable text; ``goes_on`` is True if it continues a word."""
 
     text: str
     bare: str  # the characters of the text that it encodes, even partly

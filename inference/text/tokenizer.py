@@ -1,4 +1,4 @@
-"""Tokenisation of a text for a model: token ids, a row of tokens to show, and the text that each next token adds."""
+"""Tokenisation of a text for a model: token ids, tokens to display, and the text that each next token adds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inference.text.words import Span, places, words_of_spans
 
 
 class SafeTokenizer:
-    """A thread-safe tokenizer that never truncates or pads, and that returns token rows.
+    """A thread-safe tokenizer that returns encodings with token rows, and never pads.
 
     ``pairs`` is True if the model can read two texts. Tokenizers change their state during a call (target mode,
     truncation), so only one thread at a time uses them; a text takes milliseconds.
@@ -107,7 +107,7 @@ class SafeTokenizer:
         return text
 
     def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
-        """Return the vocabulary's subwords; None for ids that it lacks.
+        """Return the subword of each id as in the vocabulary, or None for an id that it lacks.
 
         A padded embedding has more rows than the vocabulary has subwords.
         """
@@ -115,7 +115,7 @@ class SafeTokenizer:
             return [self._piece(token) for token in ids]
 
     def spell(self, ids: Sequence[int]) -> list[str]:
-        """Return the vocabulary's subwords, with the id in brackets for ids that the vocabulary lacks."""
+        """Return the subword of each id as in the vocabulary, or the id in brackets if it lacks the id."""
         return [
             f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
         ]
@@ -289,7 +289,7 @@ def _renumber_words(numbers: Sequence[int | None]) -> list[int]:
 
 
 class NoText(SafeTokenizer):
-    """A tokenizer that refuses every text, for models that read only pictures."""
+    """A stand-in for a tokenizer that refuses every text, for models that read only pictures."""
 
     def __init__(self, name: str) -> None:
         self.tokenizer = None
@@ -314,10 +314,10 @@ _BEFORE = 8  # number of previous tokens that affect a token's text: bytes of a 
 
 
 def mark_pieces(reader: SafeTokenizer, tokens: Sequence[int]) -> list[str]:
-    """Return readable subwords, with "␣" before a subword that begins a word.
+    """Return the subwords of token ids as readable text, with "␣" before a subword that begins a word.
 
-    In vocabularies that mark continuations instead, "…" marks a subword at the side where the word continues. An
-    id without a subword is shown in brackets.
+    In vocabularies that mark continuations instead, "…" marks a subword at the side where the word continues. An id
+    without a subword is shown in brackets.
     """
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _mark_piece(piece, reader.style)
@@ -335,9 +335,9 @@ def _mark_piece(piece: str, style: str) -> str:
 
 
 def gains(reader: SafeTokenizer, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
-    """Return the text that each of ``tokens`` adds after ``before``; "" for special tokens.
+    """Return the text that each candidate in ``tokens`` would add after the tokens ``before``.
 
-    If several tokens encode the bytes of a character, the last of them adds the character.
+    Special tokens add "". If several tokens encode the bytes of a character, the last of them adds the character.
     """
     near = [*islice((token for token in reversed(before) if not reader.is_special(token)), _BEFORE)][::-1]
     start, decoder = reader.text_of(near), codecs.getincrementaldecoder("utf-8")("replace")
@@ -367,14 +367,14 @@ def _decode_bytes(decoder: codecs.IncrementalDecoder, piece: str | None, style: 
 
 
 def text_read(reading: Encoding, text: str, cut: int | None) -> str:
-    """Return the part of a text that its encoding covers, if only the first ``cut`` tokens were read."""
+    """Return the part of a text that its encoding covers, after truncation to ``cut`` tokens."""
     if cut is None or len(reading.ids) < cut:
         return text
     return text[: max((span[1] for span in reading.row.spans if span is not None), default=0)]
 
 
 def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written: Sequence[int]) -> tuple[Encoding, str]:
-    """Return the prompt's encoding extended by the written tokens, and the full text."""
+    """Append generated tokens to the encoding of a prompt; return it with the full text."""
     spans: list[tuple[int, int] | None] = []
     before = [*reading.ids]
     for token in written:
@@ -389,7 +389,7 @@ def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written:
 
 
 def added_text(start: str, text: str) -> str:
-    """Return the part of ``text`` after its common prefix with ``start``.
+    """Return the text that generation added: the part of ``text`` after its common prefix with ``start``.
 
     The prefix is shorter than ``start`` if the new token removes a trailing space.
 

@@ -1,4 +1,4 @@
-"""Descriptions of a tokenizer's steps, and the algorithms that split a word into subwords."""
+"""The steps of a tokenizer in words, and the algorithms that split a word into subwords."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _script_kind(character: str) -> str:
 
 
 def words_of_spans(text: str, spans: Sequence[Span | None], roles: Sequence[str]) -> list[int]:
-    """Return the word number of each token by its position in the text, counted from 0 without gaps.
+    """Return the word number of each token, counted from 0 without gaps, from its span in the text.
 
     ``roles`` are the tokens' roles in the vocabulary: "start" of a word, "inside" a word, or only "space". White
     space belongs to the next word, unless it ends a line; a token without a span (None) is assigned by its role.
@@ -128,7 +128,10 @@ def chinese_words(text: str) -> list[tuple[int, int]]:
 
 
 def by_chinese_words(trace: Trace) -> Trace:
-    """Group the tokens of each Chinese word; return an equal trace if there are no Chinese words."""
+    """Return the trace with the tokens of each Chinese word grouped as a word.
+
+    Without Chinese words, an equal trace is returned.
+    """
     source = regroup_words(trace.source, (trace.text, trace.pair or ""))
     target = trace.target and regroup_words(trace.target, (trace.target_text or "",))
     return replace(trace, source=source, target=target)
@@ -173,7 +176,9 @@ _FAR = 64  # the number of characters in which the next token is searched
 
 
 def places(text: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool]) -> list[Span | None]:
-    """Locate each token after the previous token; unknown tokens lie between known tokens, or get None.
+    """Return the character span of each subword in the text, searched from left to right.
+
+    Unknown tokens get the span between their known neighbours, or None.
 
     >>> known = [ReadablePiece(word, word) for word in ("the", "<unk>", "sat")]
     >>> places("The \\u732b sat", known, [False, True, False])

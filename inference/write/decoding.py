@@ -31,7 +31,7 @@ def start_token(model: Any) -> int:
 
 
 def limit_of(loaded: LoadedModel) -> int:
-    """Return the maximum length of a generated text, start token included.
+    """Return the maximum number of tokens of a generated text, start token included.
 
     It is the smaller of the configured length and the model's limit. A configured length that is not a positive
     integer, as in a damaged file, is ignored.
@@ -53,7 +53,7 @@ Tokens = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class CachedPass:
-    """The result of a pass over one or several continuations of a text.
+    """The stored result of a pass over one or several continuations of a text, with its key-value cache.
 
     The code that takes it may change the cache.
     """
@@ -66,7 +66,7 @@ class CachedPass:
 
 
 class KVCache:
-    """A thread-safe store of passes within a budget of bytes; the oldest are dropped first.
+    """A thread-safe store of passes within a budget of bytes; the oldest are evicted first.
 
     ``take`` removes a pass while it is in use, so that no two threads share a key-value cache.
 
@@ -102,7 +102,11 @@ class KVCache:
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """Remove and return the pass with a cache and the fewest rows that contains all these rows, or None."""
+        """Remove and return the stored pass from which these rows can continue, or None.
+
+        It must contain all the rows; the pass with the fewest rows is chosen. ``about`` identifies the source text and
+        its edits.
+        """
         wanted = set(rows)
         with self._lock:
             with_cache = [state for state in self._states if state.about == about and state.cache is not None]
@@ -122,7 +126,7 @@ class KVCache:
 
 
 def memory_of(*held: Any) -> int:
-    """Return the bytes of the tensor storages in some values.
+    """Return the bytes of memory of all tensors in some values.
 
     A view counts its whole storage, and each storage counts once.
     """
@@ -146,7 +150,7 @@ def memory_of(*held: Any) -> int:
 
 @dataclass(eq=False)
 class NewestRow(Tape):
-    """A recorder of the newest token's attention weights only, shape (row, head, key), by stack."""
+    """A tape that keeps only the attention weights of the newest token, shape (row, head, key), by stack."""
 
     rows: dict[str, list[Tensor]] = field(default_factory=dict)
 
@@ -162,7 +166,7 @@ class NewestRow(Tape):
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """Return the newest token's rows of the model's reported maps, shape (row, head, key), by stack."""
+    """Return the newest token's attention from the maps that a model reports, shape (row, head, key), by stack."""
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]
@@ -172,10 +176,10 @@ def reported_rows(output: Any) -> dict[str, list[Tensor]]:
 
 
 def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
-    """Stack layers (row, head, key) to (row, layer, head, key).
+    """Stack the attention of all layers, shape (row, head, key) each, to (row, layer, head, key).
 
-    Keys that a sliding window has dropped get the weight 0. Return None if the layers differ in their heads, or if
-    the model attends to more than ``width`` tokens.
+    Keys that a sliding window has dropped get the weight 0. Return None if the layers differ in their heads, or if the
+    model attends to more than ``width`` tokens.
     """
     if not layers or (width is not None and any(layer.shape[-1] > width for layer in layers)):
         return None
@@ -204,7 +208,7 @@ class Writing:
 
 @dataclass(frozen=True, eq=False)
 class DecodingStart:
-    """The values that ``generate`` prepares before the first pass."""
+    """The tokens, settings and inputs that ``generate`` would prepare before its first pass."""
 
     tokens: Tokens  # the prompt, or the start token
     settings: Any  # the complete GenerationConfig of the model
@@ -215,7 +219,7 @@ class DecodingStart:
 
 @dataclass(frozen=True, eq=False)
 class NextTokenPass:
-    """The logits and the attention of a pass for the next token of each row."""
+    """A pass that predicts the next token of each row: its logits and the newest token's attention."""
 
     start: DecodingStart
     tokens: Tensor  # (row, token) all tokens that the decoder has read
@@ -225,7 +229,7 @@ class NextTokenPass:
     across: Tensor | None  # (row, layer, head, source token) its cross-attention
 
     def apply_rules(self, scores: Tensor) -> Tensor:
-        """Apply the model's logits processors to scores, shape (row, vocabulary).
+        """Apply the model's logits processors to logits (row, vocabulary).
 
         They force or ban tokens and apply penalties.
         """
@@ -234,7 +238,7 @@ class NextTokenPass:
 
 
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
-    """Run a pass over continuations of the same source, or return its stored result.
+    """Return the next-token pass over continuations of the same source; compute it if it is not stored.
 
     Each row holds the tokens generated so far; all rows have the same length.
     """
@@ -280,7 +284,7 @@ def generate_greedy(model: Any, writing: Writing) -> Tokens:
 
 
 def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
-    """Return the values that ``generate`` prepares for greedy decoding; this runs the encoder."""
+    """Prepare greedy decoding as ``generate`` does; this runs the encoder."""
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 

@@ -23,7 +23,7 @@ MOST_WRITTEN = 200  # the most tokens that a model generates
 
 
 def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
-    """Return the decoder's input for ``target``, and the text.
+    """Tokenise a target text; return it as the decoder's input, and the text.
 
     The input is the start token and then the target without its end. The query at each position predicts the next
     token. Raise UserError if the text is too long.
@@ -49,7 +49,7 @@ def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
 
 
 def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = ()) -> tuple[Encoding, str]:
-    """Return the decoder's input for a text that the model generates greedily, and that text.
+    """Generate a target text greedily; return it as the decoder's input, and the text.
 
     ``edits`` apply in every pass. Raise UserError if the model has no head that generates text.
     """
@@ -69,7 +69,7 @@ def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = 
 
 
 def force_tokens(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """Return the decoder's input for the given target tokens, without a start token, and their text.
+    """Return target tokens, given without a start token, as the decoder's input, and their text.
 
     Raise UserError if the tokens are invalid or too many.
     """
@@ -107,7 +107,7 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
 
 
 def target_of(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """Return the decoder's input for generated tokens, and their text.
+    """Return generated tokens as the decoder's input, and their text.
 
     The input is the start token and then these tokens.
     """
@@ -138,9 +138,10 @@ ENDLESS = 10**9  # the number of tokens of a text in progress, which has no limi
 
 
 def prepare(loaded: LoadedModel, request: TraceRequest, key: str, forwards: AbstractContextManager[object]) -> Sample:
-    """Tokenise a checked request; ``forwards`` is held while the model generates a target text.
+    """Tokenise a trace request that was checked before, and generate its target text if necessary.
 
-    Raise UserError for a text that is too long, or for a pair, target or edit that the model cannot use.
+    ``forwards`` is held while the model generates. Raise UserError for a text that is too long, or for a pair, target
+    or edit that the model cannot use.
     """
     if request.picture is not None:
         return _check_edits(loaded, _picture_sample(loaded, request, request.picture, key))
@@ -219,7 +220,10 @@ def _check_edits(loaded: LoadedModel, sample: Sample) -> Sample:
 
 
 def refuse_edits(loaded: LoadedModel, edits: Sequence[Edit], source: int, target: int | None) -> None:
-    """Raise UserError for edits outside of the model or text; ``target`` is None during generation."""
+    """Raise UserError for edits of layers, heads or tokens that do not exist.
+
+    ``source`` and ``target`` are numbers of tokens; ``target`` is None during generation.
+    """
     if edits:
         from inference.record.edit_hooks import check
 

@@ -37,7 +37,7 @@ MOST_CLASSES = 200
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the texts and the labels: names, numbers from 1, or None to detect them."""
+    """The columns of the texts and the labels: a name, a number from 1, or None to detect it."""
 
     text: str | None = None
     label: str | None = None
@@ -133,7 +133,7 @@ def first_row(text: str) -> tuple[str, ...]:
 
 
 def class_list(text: str) -> list[str]:
-    """Parse a list of class names, one per line, numbered from 0; raise UserError.
+    """Parse a list of class names, one per line, numbered from 0; may raise UserError.
 
     >>> class_list("finance\\nsports\\n")
     ['finance', 'sports']

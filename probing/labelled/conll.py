@@ -37,7 +37,7 @@ def is_tag(written: str) -> bool:
 
 
 def check_tag(written: str, line: int) -> str:
-    """Return a tag; raise UserError with its line if it is invalid."""
+    """Return ``written`` if it is a valid tag; raise UserError with the line if it is not."""
     if not is_tag(written):
         raise UserError(
             gettext_lazy(
@@ -70,7 +70,7 @@ def to_bio(tags: Sequence[str]) -> list[str]:
 
 
 def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the output labels of a model for these kinds: O, then B- and I- of each kind, sorted.
+    """Return the BIO tags for these span types, as labels of a model: O, then B- and I- of each type.
 
     >>> bio_tags(["PER", "LOC"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')

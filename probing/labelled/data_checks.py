@@ -30,7 +30,7 @@ def all_rows(labels: LabeledDataset) -> list[LabeledText | TaggedText]:
 
 
 def preview(labels: LabeledDataset, most: int = 10) -> list[LabeledText | TaggedText]:
-    """Return rows of train for a preview: the first row of each class or kind, then the second, and so on.
+    """Return rows of train for a preview: the first row of each label, then the second, and so on.
 
     >>> rows = [LabeledText(text, text[0]) for text in ("a1", "a2", "a3", "b1")]
     >>> [row.text for row in preview(LabeledDataset("classify", ("a", "b"), rows, (), ()), 3)]
@@ -128,7 +128,7 @@ class Duplicates:
 
 
 def duplicates(labels: LabeledDataset) -> Duplicates:
-    """Count texts that are equal character by character.
+    """Count the texts that occur more than once, within or across splits.
 
     >>> train, dev = [LabeledText("a", "x"), LabeledText("b", "y")], [LabeledText("a", "y")]
     >>> found = duplicates(LabeledDataset("classify", ("x", "y"), train, dev, ()))
@@ -152,7 +152,7 @@ Measure = Callable[[Sequence[str]], Iterable[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class LengthFit:
-    """The fit of texts to a model: truncated texts and unknown tokens."""
+    """The number of texts that a model truncates, and of tokens that it does not know."""
 
     length: int  # maximal tokens of the model
     texts: int  # measured texts
@@ -207,7 +207,9 @@ class LengthFit:
 
 
 def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_MEASURED) -> LengthFit:
-    """Measure the fit of all splits to a model with ``length`` tokens; measure at most ``most`` texts.
+    """Count the truncated texts and unknown tokens of all splits, for a model that reads ``length`` tokens.
+
+    ``measure`` returns the tokens of texts; at most ``most`` texts are measured.
 
     >>> rows = [LabeledText("a b c", "x"), LabeledText("d", "y")]
     >>> def words(texts):

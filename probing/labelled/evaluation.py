@@ -37,7 +37,10 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 @dataclass(frozen=True)
 class SpanCounts:
-    """Span counts: ``right`` spans are both found and true; ratios with a denominator of 0 are 0."""
+    """The numbers of right, found and true spans, from which precision, recall and F1 are computed.
+
+    A ratio with a denominator of 0 is 0.
+    """
 
     right: int
     found: int
@@ -64,7 +67,7 @@ class SpanCounts:
 
 
 def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[SpanCounts, dict[str, SpanCounts]]:
-    """Count spans over sentences: all kinds together (micro average), and each kind by name.
+    """Count right, found and true spans over sentences: for all span types together, and for each.
 
     ``true`` and ``found`` are the tags of each sentence. Raise ValueError if their lengths differ.
 
@@ -92,16 +95,16 @@ Verdict = Literal["", "right", "missed", "wrong"]
 
 @dataclass(frozen=True)
 class ComparedWord:
-    """The evaluation of a word; ``label`` describes the span at its first word and is "" elsewhere."""
+    """The verdict on a word of a tagged text; ``label`` describes the span at its first word, else ""."""
 
     verdict: Verdict
     label: str
 
 
 def compare_words(row: TagPrediction) -> Iterator[ComparedWord]:
-    """Yield the evaluation of each word of a sentence.
+    """Yield the verdict on each word of a sentence.
 
-    A span is right if its kind and both ends are right; the words of other spans are "missed" or "wrong".
+    A span is right if its type and both ends are right; the words of other spans are "missed" or "wrong".
 
     >>> row = TagPrediction("a b c d", (), ("B-PER", "I-PER", "O", "B-LOC"), ("B-PER", "O", "B-LOC", "B-LOC"), (), ())
     >>> [(word.verdict, word.label) for word in compare_words(row)]
@@ -146,7 +149,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
-    """Return bootstrap sums of the rows, (row, number) -> (draw, number).
+    """Return the sums over bootstrap samples of the rows, (row, number) -> (draw, number).
 
     Each draw samples as many rows as there are, with replacement. Functions of sums, such as F1 of counts, can be
     computed from the draws. The seed is fixed.
@@ -179,7 +182,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def confusion(told: TestPredictions) -> Counts:
-    """Return the confusion matrix of texts or words, shape (true label, predicted label)."""
+    """Return the confusion matrix of test predictions, counting texts or words, shape (true label, predicted label)."""
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
     if pairs:
@@ -188,7 +191,7 @@ def confusion(told: TestPredictions) -> Counts:
 
 
 def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
-    """Return the counts of each class by texts, or of each span type by spans."""
+    """Return right, found and true counts of each class (texts), or of each span type (spans)."""
     if told.kind == "tag":
         rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
@@ -211,7 +214,9 @@ def _f1(counts: Numbers) -> Numbers:
 
 
 def most_mistaken(counts: Counts, most: int) -> list[int]:
-    """Return the ``most`` labels with the most errors, as true or predicted label, in matrix order.
+    """Return the ``most`` labels with the most errors, as true or as predicted label.
+
+    ``counts`` is a confusion matrix; labels are returned in its order.
 
     >>> most_mistaken(np.array([[9, 0, 0], [0, 5, 2], [0, 1, 7]]), 2)
     [1, 2]
@@ -221,7 +226,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """Return the matrix of the labels in ``kept``, with a last row and column for all other labels.
+    """Return a confusion matrix of the labels ``kept``, with all other labels summed in a last row and column.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]
@@ -242,7 +247,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AnswerConfidences:
-    """The confidence and correctness of answers and the row of each, shape (answer,)."""
+    """The confidence and correctness of each answer, and the row that it belongs to, shape (answer,)."""
 
     sure: Numbers
     right: Bools
@@ -270,10 +275,10 @@ class Calibration:
 
 
 def answer_confidences(told: TestPredictions) -> AnswerConfidences:
-    """Return the answers to calibrate: every text's class, or the words with a predicted span.
+    """Return the confidence and correctness of test predictions, for ``calibration``.
 
-    Words that are predicted to be outside are omitted: they are so many, with such high confidence, that they
-    would dominate the result.
+    An answer is the class of a text, or the tag of a word in a predicted span. Words that are predicted to be outside
+    are omitted: they are so many, with such high confidence, that they would dominate the result.
     """
     found: list[tuple[float, bool, int]] = []
     for at, row in enumerate(told.rows):
@@ -287,7 +292,7 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Compute the calibration of at least a single answer, with bootstrap interval and null distribution.
+    """Compute the calibration error of at least one answer, its bootstrap interval, and its null distribution.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))

@@ -27,7 +27,7 @@ IN_WORDS = re.compile(rf"(?<={_LETTER})[{_CONTROL}]+|[{_CONTROL}]+(?={_LETTER})"
 
 @dataclass(frozen=True)
 class File:
-    """The content of a file, and its name in messages."""
+    """A file's content, and its name for messages."""
 
     name: str
     content: bytes
@@ -56,7 +56,7 @@ class File:
             ) from error
 
     def text(self) -> tuple[str, int]:
-        """Return the text with line ends "\\n", and the number of removed control characters; raise UserError.
+        """Return the text with line ends "\\n", and the number of removed control characters; may raise UserError.
 
         >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
         ('one\\ntwo', 1)
@@ -64,10 +64,10 @@ class File:
         return self.read()[:2]
 
     def read(self, *, words: bool = False) -> tuple[str, int, str]:
-        """Return the text, the number of removed control characters and the guessed encoding; raise UserError.
+        """Return the text, the number of removed control characters, and the guessed encoding.
 
-        The encoding is "" if none was guessed. With ``words``, control characters that are a whole word are kept,
-        so that the number of columns stays the same.
+        The encoding is "" if none was guessed. May raise UserError. With ``words``, control characters that are a
+        whole word are kept, so that the number of columns stays the same.
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
@@ -88,7 +88,7 @@ def _too_large(name: str, size: int) -> UserError:
 
 @contextmanager
 def name_file_in_errors(file: File) -> Iterator[None]:
-    """Prefix the messages of UserErrors in the block with the name of the file.
+    """Inside the block, prefix the messages of UserErrors with the name of the file.
 
     >>> with name_file_in_errors(File("dev.csv", b"")):
     ...     raise UserError("Line 3 has no label.")
@@ -105,7 +105,7 @@ def name_file_in_errors(file: File) -> Iterator[None]:
 
 
 def check_length(text: str, line: int) -> str:
-    """Return the text; raise UserError with its line if it is too long."""
+    """Return ``text``; raise UserError with its line if it is too long."""
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
@@ -135,7 +135,7 @@ MOST = {"test": 2_000, "dev": 1_000}  # maximal numbers of texts, since more wou
 
 
 def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "test")) -> dict[str, list[Row]]:
-    """Divide rows into "train" and each of ``parts``, stratified by class; keep the order of the file.
+    """Divide rows into "train" and each of ``parts``, with similar class frequencies, in the order of the file.
 
     Rows with the same text are in the same split, and every class or kind of dev and test occurs in train.
 
@@ -154,7 +154,7 @@ def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "te
 
 
 def kinds(row: LabeledText | TaggedText) -> frozenset[str]:
-    """Return the class of a row, or the kinds of its spans."""
+    """Return the class of a row, or the types of its spans."""
     if isinstance(row, LabeledText):
         return frozenset([row.label])
     return frozenset(tag[2:] for tag in row.tags if tag != OUTSIDE)

@@ -34,7 +34,7 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class LabeledDataset:
-    """The texts of a task: for training, for the choice of a checkpoint, and for the final evaluation.
+    """The labelled texts of a task, in three splits: train, dev (to choose a checkpoint) and test.
 
     ``labels`` are the classes or tags in the order of the model's outputs; tags begin with "O".
     """
@@ -52,7 +52,7 @@ Wanted = TypeVar("Wanted")
 
 @dataclass(frozen=True)
 class ParsedRows(Generic[Row, Wanted]):
-    """The rows of a file, with the first line of each class or span type, and messages about the parsing.
+    """The rows of a file, the line on which each label first occurs, and messages about the parsing.
 
     ``columns`` are the columns that were read, and that further files of the task use too; ``names`` are all
     columns.
@@ -122,7 +122,7 @@ def _needs_space(left: str, right: str) -> bool:
 
 
 def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
-    """Return the spans of words that make up a text, separated only by spaces; None if they do not.
+    """Return the span of each word in ``text``, or None unless the text consists of these words and spaces.
 
     >>> locate_words(["Ann", "'s", "dogs"], "Ann's dogs"), locate_words(["Ann"], "Anna")
     ([(0, 3), (3, 5), (6, 10)], None)
@@ -138,6 +138,9 @@ def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
 
 
 def make_place_pool() -> Callable[[Place], Place]:
-    """Return a function that interns spans, since 100,000 sentences share a few distinct spans."""
+    """Return a function that replaces a span by an equal span seen before, to save memory.
+
+    100,000 sentences share a few distinct spans.
+    """
     known: dict[Place, Place] = {}
     return lambda place: known.setdefault(place, place)

@@ -23,7 +23,7 @@ ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be detected
 
 @dataclass(frozen=True)
 class ReadResult:
-    """A labelled dataset, the columns of its train file, and messages about the decisions while reading."""
+    """A labelled dataset, the columns of its train file, and messages about assumptions made while reading."""
 
     labels: LabeledDataset
     columns: tuple[str, ...]  # names or numbers from 1, as the caller may request them
@@ -32,7 +32,7 @@ class ReadResult:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The files of a task; a split that is None is taken from train."""
+    """The files of a task; a split whose file is None is divided off from train."""
 
     train: File
     dev: File | None = None
@@ -44,7 +44,7 @@ class TaskFiles:
 
 
 def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | None = None, seed: int = 0) -> ReadResult:
-    """Load texts with classes from CSV, TSV, JSON Lines or Parquet; raise UserError.
+    """Load texts with classes from CSV, TSV, JSON Lines or Parquet; may raise UserError.
 
     ``classes`` lists the names of numeric labels.
 
@@ -69,7 +69,7 @@ def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | Non
 
 
 def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> ReadResult:
-    """Load texts with tagged words from CoNLL columns, tables or JSON Lines; raise UserError.
+    """Load texts with tagged words from CoNLL columns, tables or JSON Lines; may raise UserError.
 
     >>> lines = "".join(f"Ann B-PER\\nhas O\\n{at} O\\n\\n" for at in range(40))
     >>> labels = read_tagged(TaskFiles(File("mine.conll", lines.encode()))).labels

@@ -39,7 +39,7 @@ class TextPrediction:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the text's cell of the confusion matrix, (true, predicted), in a tuple."""
+        """Return the text's cell of the confusion matrix, as a tuple of one pair (true, predicted)."""
         return ((self.true, self.said),)
 
 
@@ -65,7 +65,7 @@ class TagPrediction:
 
     @property
     def sure(self) -> float:
-        """Return the highest confidence of an error, or the lowest confidence if there is no error."""
+        """Return the sort key of the row: the confidence of its surest error, else its lowest confidence."""
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)
@@ -89,7 +89,7 @@ class TestPredictions:
 
     @property
     def test(self) -> Mapping[str, Any]:
-        """Return the scores on the test rows."""
+        """Return the scores on the test split."""
         scores: Mapping[str, Any] = self.scores["test"]
         return scores
 
@@ -122,7 +122,7 @@ def _damaged_file_error(file: str) -> UserError:
 
 
 def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
-    """Return errors by decreasing confidence, then right answers by increasing confidence.
+    """Return rows with errors first, most confident first; then right rows, least confident first.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 0, 1,
     ...     0.8, 0.2)]
@@ -133,7 +133,9 @@ def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
 
 
 def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
-    """Return the rows that a cell of the confusion matrix counts; None selects a whole row or column.
+    """Return the rows that belong to a cell of the confusion matrix.
+
+    If ``true`` or ``said`` (the predicted label) is None, a whole column or row is selected.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 2, 1,
     ...     0.8, 0.2)]
@@ -144,7 +146,10 @@ def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list
 
 
 def counts(pair: Pair, true: int | None, said: int | None) -> bool:
-    """Return True if a cell, or a whole row or column, of the confusion matrix counts this pair."""
+    """Return True if a pair (true, predicted) belongs to a cell of the confusion matrix.
+
+    If ``true`` or ``said`` is None, the cell is a whole column or row.
+    """
     return true in (None, pair[0]) and said in (None, pair[1])
 
 
@@ -166,7 +171,7 @@ def _words(value: Mapping[str, Any], numbers: Mapping[str, int]) -> TagPredictio
 
 
 def kind_of(tag: str) -> str:
-    """Return the kind of a tag, or "O".
+    """Return the span type of a BIO tag, or "O".
 
     >>> kind_of("B-PER"), kind_of("O")
     ('PER', 'O')

@@ -1,4 +1,4 @@
-"""The bundled labelled sets: cards and the packed file format."""
+"""The bundled labelled sets: their descriptions (cards), and the file format in which they are packed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _mark_spans(row: TaggedText) -> str:
 
 
 def pack(parts: Sequence[Sequence[str]]) -> bytes:
-    """Return the compressed file of the lines of train, dev and test."""
+    """Compress the lines of train, dev and test to the bytes of a packed file."""
     text = "\n\n".join("\n".join(part) for part in parts) + "\n"
     return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, filters=FILTERS)
 
@@ -107,7 +107,7 @@ LICENCES = {
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """A bundled labelled set; ``attribution`` must be shown with the set or a part of it."""
+    """The description of a bundled labelled set; ``attribution`` must be shown with any part of the set."""
 
     id: str
     title: str
@@ -129,7 +129,7 @@ class DatasetCard:
 
     @property
     def licence_address(self) -> str:
-        """Return the address of the licence."""
+        """Return the web address of the licence."""
         return LICENCES[self.licence]
 
 

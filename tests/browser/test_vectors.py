@@ -61,13 +61,13 @@ def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
     it = states.row.pieces.index("it")
     others = np.delete(likeness[it], it)
     pairs = likeness[np.triu_indices(len(likeness), 1)]
-    said = note(page, "is most like")
-    assert "“it” is most like “[SEP]”" in said
+    said = note(page, "is most similar to")
+    assert "“it” is most similar to “[SEP]”" in said
     assert numbers(said) == pytest.approx([others.max(), others.min(), pairs.mean()], abs=0.006)
     charts(page, 2)
     kept = pca(states.levels[-1], 2).shares.sum()
-    assert f"hold {kept:.0%} of the variance" in note(page, "of the variance")
-    click(page.get_by_text("The vectors themselves"))
+    assert f"explain {kept:.0%} of" in note(page, "the variance")
+    click(page.get_by_text("Vector values"))
     expect(page.get_by_role("button", name="NumPy", exact=True)).to_be_visible(timeout=PATIENCE)
     archive = np.load(io.BytesIO(fetched(page, "NumPy")))
     np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
@@ -104,14 +104,14 @@ def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backen
     level = states.levels[2][1:-1]
     likeness = cosine(level, level)
     animal = list(states.row.pieces[1:-1]).index("animal")
-    said = note(page, "After layer 1: “animal” is most like")
+    said = note(page, "After layer 1: “animal” is most similar to")
     assert numbers(said)[0] == pytest.approx(np.delete(likeness[animal], animal).max(), abs=0.006)
     page.get_by_role("button", name="street").first.click()
-    note(page, "After layer 1: “street” is most like")
+    note(page, "After layer 1: “street” is most similar to")
     expect(page).to_have_url(re.compile(f"focus={states.row.pieces.index('street')}"))
-    page.get_by_role("combobox", name="Vectors from").click()
+    page.get_by_role("combobox", name="Layers").click()
     page.get_by_role("option", name="Embeddings").click()
-    note(page, "Embeddings: “street” is most like")
+    note(page, "Embeddings: “street” is most similar to")
     expect(page).to_have_url(re.compile("mix=level"))
 
 
@@ -128,7 +128,7 @@ def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBa
     charts(page, 1)
     page.get_by_role("textbox", name="Sentence 1").fill("Nothing in common whatsoever!")
     page.get_by_role("textbox", name="Sentence 1").press("Enter")
-    said = note(page, r"is \d\.\d\d in sentences 2 and 3; two")
+    said = note(page, r"is \d\.\d\d in sentences 2 and 3; different")
     assert numbers(said)[0] == pytest.approx(ends[2], abs=0.006)
     expect(page).to_have_url(re.compile("first=Nothing"))
 
@@ -138,15 +138,15 @@ def test_sentences_and_the_nearest_one(page: Page, app_url: str, backend: LocalB
     texts = tuple(VectorsOptions().lines.split("\n"))
     vectors = backend.inspect(Pooled(texts=texts)).vectors
     wanted = backend.inspect(Pooled(texts=("The guitar sounds fine.",))).vectors
-    note(page, "trained to compare sentences")
+    note(page, "was trained with")
     page.get_by_role("textbox", name="Nearest to").fill("The guitar sounds fine.")
     page.get_by_role("textbox", name="Nearest to").press("Enter")
-    said = note(page, "is nearest to “The guitar")
+    said = note(page, "sentences to “The guitar")
     likeness = cosine(vectors, wanted)[:, 0]
     assert texts[likeness.argmax()] in said
     assert numbers(said) == pytest.approx([likeness.max()], abs=0.006)
     pairs = cosine(vectors, vectors)[np.triu_indices(len(texts), 1)]
-    assert numbers(note(page, "Most alike are")) == pytest.approx([pairs.max(), pairs.mean()], abs=0.006)
+    assert numbers(note(page, "Most similar:")) == pytest.approx([pairs.max(), pairs.mean()], abs=0.006)
 
 
 def test_a_file_becomes_vectors_that_can_be_taken_away_and_a_hostile_one_is_shown_as_text(
@@ -160,8 +160,8 @@ def test_a_file_becomes_vectors_that_can_be_taken_away_and_a_hostile_one_is_show
     upload.set_input_files({"name": f"{name}.csv", "mimeType": "text/plain", "buffer": f"{name},b\n1,2\n".encode()})
     note(page, re.escape("columns “<img src=x"))
     upload.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": table.encode()})
-    page.get_by_role("button", name="Make 300 vectors").click()
-    note(page, "Of 300 sentences, ")
+    page.get_by_role("button", name="Compute 300 vectors").click()
+    note(page, "of 300 sentences to ")
     link = page.get_by_role("link", name="NumPy")
     answer = page.request.get(app_url + str(link.get_attribute("href")))
     found = np.load(io.BytesIO(answer.body()))
@@ -174,14 +174,12 @@ def test_a_file_becomes_vectors_that_can_be_taken_away_and_a_hostile_one_is_show
 def test_umap_can_be_stopped_and_begun_anew(page: Page, app_url: str) -> None:
     many = "\n".join(f"Line {at} about {'rain' if at % 2 else 'music'}." for at in range(36))
     open_page(page, app_url, "/vectors", flat="umap", show="sentences", lines=many)
-    note(page, "UMAP is arranging|Waiting for another")
+    note(page, "UMAP is running|Waiting for")
     rest(page)
     stop = page.get_by_role("button", name="Stop")
     expect(stop).to_have_count(1)  # The earlier stop button, for the computation of the vectors, must be gone.
     stop.click()
     note(page, "UMAP was stopped")
     page.get_by_role("button", name="Try again").click()
-    note(page, "UMAP is arranging|UMAP put each")
-    expect(page.locator(".headlight-note").filter(has_text="UMAP put each of the 36 sentences")).to_be_visible(
-        timeout=4 * PATIENCE
-    )
+    note(page, "UMAP is running|UMAP of ")
+    expect(page.locator(".headlight-note").filter(has_text="UMAP of 36 sentences")).to_be_visible(timeout=4 * PATIENCE)

@@ -35,9 +35,9 @@ def add(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Train the requested networks that are missing, then collect all runs of the folder in a file.
+    """Train the requested networks that have no result yet, and write the results of all runs to a file.
 
-    The file also contains the times of a step. Raise UserError if the folder cannot be written.
+    The file also contains the time of a step of each network. Raise UserError if the folder cannot be written.
     """
     import torch
 
@@ -55,10 +55,7 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
-    """Yield the runs that the options select, seed by seed.
-
-    All runs are complete for the first seed before the second begins.
-    """
+    """Yield the runs that the command-line options select: all runs of the first seed, then the next seed."""
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):

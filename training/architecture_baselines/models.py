@@ -1,7 +1,7 @@
 """Three sequence models: an LSTM, a CNN and a Transformer.
 
-All map ids (row, position) to scores (row, position, token), through token vectors (row, position, WIDE). `read`
-takes the vectors, so that gradients with respect to them can be computed.
+Each maps token ids (row, position) to scores (row, position, token). The method `read` begins at the token vectors
+(row, position, WIDE), so that gradients with respect to them can be computed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class SequenceModel(nn.Module, ABC):
         return self.read(self.vectors(ids))
 
     def read(self, vectors: Tensor) -> Tensor:
-        """Map vectors (row, position, WIDE) to scores (row, position, token)."""
+        """Map token vectors (row, position, WIDE) to scores (row, position, token)."""
         scores: Tensor = self.scores(self.inside(vectors))
         return scores
 
     @abstractmethod
     def inside(self, vectors: Tensor) -> Tensor:
-        """Map vectors (row, position, WIDE) to hidden states (row, position, inside)."""
+        """Map token vectors (row, position, WIDE) to hidden states (row, position, channel)."""
 
 
 class Recurrent(SequenceModel):
@@ -51,7 +51,7 @@ class Recurrent(SequenceModel):
         self.memory = nn.LSTM(WIDE, LSTM_WIDE, batch_first=True)
 
     def inside(self, vectors: Tensor) -> Tensor:
-        """Return the hidden state after every position."""
+        """Return the LSTM's hidden state after every position, shape (row, position, channel)."""
         states: Tensor = self.memory(vectors)[0]
         return states
 
@@ -76,7 +76,7 @@ class Convolutional(SequenceModel):
 class Transformer(SequenceModel):
     """A Transformer (arXiv:1706.03762) with pre-layer normalisation (arXiv:2002.04745).
 
-    ``masked`` selects causal attention. ``off`` names a part to ablate, or is "".
+    ``masked`` selects causal attention. ``off`` names a part to leave out, or is "".
     """
 
     def __init__(self, tokens: int, *, masked: bool, off: str = "", layers: int = LAYERS) -> None:

@@ -1,4 +1,4 @@
-"""Synthetic tasks with a distance, the training of a network on a task, and its measurements."""
+"""Four synthetic tasks, the training of a network on one of them, and measurements of the network."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ OTHERS = 6  # letters that are fillers
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A task with ``tokens`` different ids.
+    """A task: ``draw`` returns ids and targets for a number of rows and a distance between the dependent tokens.
 
-    ``chance`` is the accuracy of guessing, ``least`` the shortest distance. If ``masked`` is set, several
-    positions have an answer that depends on earlier positions only, so attention must be causal. If ``running`` is
-    set, every position has an answer at its own distance; only the last is scored.
+    There are ``tokens`` different ids; ``chance`` is the accuracy of guessing, and ``least`` the shortest distance. If
+    ``masked``, several positions have a target that depends on earlier positions only, so attention must be causal. If
+    ``running``, every position has a target, but only the last is scored.
     """
 
     tokens: int
@@ -53,9 +53,9 @@ class SyntheticTask:
 
 
 def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts of letters, a gap, a mark and the letters again, as ids and targets (row, position).
+    """Draw texts of letters, a gap, a mark and the same letters, as ids and targets (row, position).
 
-    All letters differ. Each target is the letter at the next position.
+    All letters of a text differ. The target at a position is the letter at the next position.
 
     >>> ids, targets = copying(np.random.default_rng(0), 1, 9)
     >>> ids[0].tolist()
@@ -71,10 +71,10 @@ def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, I
 
 
 def recall(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts of key-value pairs, followed by a key whose value is the target, as ids and targets.
+    """Draw texts of key-value pairs that end with a key; the target is the value of that key.
 
-    All keys of a text differ. Each pair is a token with the id VALUES · key + value; VALUES · KEYS is a blank, and
-    the ids after it are the keys that ask for a value.
+    All keys of a text differ. A pair is a single token with the id VALUES · key + value. The id VALUES · KEYS is a
+    blank, and the ids after it are the final keys.
 
     >>> ids, targets = recall(np.random.default_rng(0), 1, 3)
     >>> ids[0].tolist(), int(targets[0, -1])
@@ -146,9 +146,9 @@ TIMED_ROWS, TIMES = 16, 5  # texts in a timed step, and repetitions; the minimum
 
 
 def accuracy(network: SequenceModel, task: SyntheticTask, distances: Sequence[int] = DISTANCES) -> Points:
-    """Return (distance, accuracy) for each distance of at least ``task.least``.
+    """Return the pairs (distance, accuracy) of a network for each distance of at least ``task.least``.
 
-    For a running task, only the last position counts.
+    For a running task, only the last position is scored.
     """
     return tuple(
         (distance, round(_share(network, task, distance), 4)) for distance in distances if distance >= task.least
@@ -168,10 +168,10 @@ def _share(network: SequenceModel, task: SyntheticTask, distance: int) -> float:
 
 
 def gradient(network: SequenceModel, task: SyntheticTask, distance: int = LOOKED_BACK) -> tuple[float, ...]:
-    """Return the gradient norm of the last answer's score with respect to each token vector.
+    """Return the gradient norm of the last position's score with respect to each token vector.
 
-    The score is taken relative to the mean of all scores. Norms are averaged over texts and ordered by positions
-    back from the last.
+    The score of the target is taken relative to the mean score of all tokens. Norms are averaged over texts and
+    ordered backwards from the last position.
     """
     ids, targets = _texts(task, distance, 0)
     vectors = network.vectors(ids).detach().requires_grad_()
@@ -217,7 +217,7 @@ Told = Callable[[int, float], None]
 
 
 def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
-    """Train and measure a network, and report step and loss (nats) to the callback, if any."""
+    """Train and measure a network; call ``told``, if given, with each step and its loss in nats."""
     task, network = TASKS[one.task], build_network(one)
     before = gradient(network, task)
     losses: list[tuple[int, float]] = []
@@ -240,14 +240,14 @@ def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
 
 
 def build_network(one: BaselineRequest) -> SequenceModel:
-    """Build a network with the weights that its seed draws."""
+    """Build a network with random weights from its seed."""
     torch.manual_seed(one.seed)
     task = TASKS[one.task]
     return build(one, task.tokens, masked=task.masked)
 
 
 def train(network: SequenceModel, task: SyntheticTask, seed: int, steps: int) -> Iterator[tuple[int, float]]:
-    """Train a network, yielding the step, counted from 1, and its loss in nats."""
+    """Train a network; yield each step, counted from 1, and its loss in nats."""
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
     dice = np.random.default_rng(seed)
     for step in range(steps):

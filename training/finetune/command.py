@@ -149,7 +149,7 @@ def add(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Run a command; may raise UserError."""
+    """Run `classify` or `tag` with parsed arguments; may raise UserError."""
     from training.finetune.data import task
 
     _check_places(asked)

@@ -1,4 +1,4 @@
-"""The shuffled-label control, and the heads that fine-tuning changes more than the control does."""
+"""The shuffled-label control of a fine-tuning, and the heads that fine-tuning changes more than the control."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHUFFLE = 1  # added to the run's seed for the shuffling
 
 @dataclass(kw_only=True)
 class ShuffledLabelRun(FinetuneRun):
-    """A run on shuffled labels, which is not evaluated."""
+    """A fine-tuning run on shuffled labels, which is never evaluated."""
 
     def assess(self) -> None:
         """Skip the evaluation: the weights of a fixed last step are saved, so no checkpoint has to be chosen."""
@@ -45,17 +45,17 @@ class ShuffledLabelRun(FinetuneRun):
 def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Train the shuffled-label controls of the model in ``taught``; return False if one is stopped.
+    """Train the shuffled-label controls of the model in ``taught``; return False if training is interrupted.
 
-    Each control is saved in its own subfolder of ``folder``; the other arguments are those of the fine-tuning.
-    After Ctrl-C or SIGTERM the same call resumes the unfinished control. May raise UserError.
+    Each control is saved in its own subfolder of ``folder``; the other arguments are those of the fine-tuning. After
+    Ctrl-C or SIGTERM the same call resumes the unfinished control. May raise UserError.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
 
 
 def places(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of the controls."""
+    """Return the subfolders of ``folder`` with the shuffled-label controls."""
     return tuple(folder / str(number) for number in range(TWINS))
 
 

@@ -50,7 +50,7 @@ class Encoded:
 
 
 def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> Encoded:
-    """Tokenise the rows, truncated to ``length`` tokens; raise UserError if the tokenizer fails."""
+    """Tokenise labelled texts, truncated to ``length`` tokens; raise UserError if the tokenizer fails."""
     number = {label: at for at, label in enumerate(labels)}
     told = [np.array([number[label] for label in _labels(row)], np.int32) for row in rows]
     read = list(_read(rows, tokenizer, length))
@@ -116,14 +116,14 @@ def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator
 
 
 def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, int]]) -> Numbers:
-    """Return the position of the first token that begins in each word, shape (word,).
+    """Return the token that carries the tag of each word: the first that begins in it, shape (word,).
 
-    ``pieces`` contains (position, first letter, end) of each token. A word in which no token begins is GOES_ON if
-    a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or the tokenizer drops
-    all its characters (a soft hyphen).
+    ``pieces`` contains (position, first letter, end) of each token, and ``words`` (start, end). A word in which no
+    token begins is GOES_ON if a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or
+    the tokenizer drops all its characters (a soft hyphen).
 
-    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words,
-    truncated after the second; three words of which the tokenizer drops the second.
+    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words, truncated
+    after the second; three words of which the tokenizer drops the second.
 
     >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
     [1, 2]
@@ -165,12 +165,12 @@ class FinetuneBatch:
 
     @property
     def label_count(self) -> int:
-        """Return the number of labels: texts, or words with a token of their own."""
+        """Return the number of labels in the batch: of texts, or of words that have their own token."""
         return int((self.labels != NOTHING).sum())
 
 
 def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> FinetuneBatch:
-    """Return a batch of some rows, padded on the right with ``padding``."""
+    """Return the batch of the rows with the indices ``some``, padded on the right with the id ``padding``."""
     pieces = [rows.pieces[row] for row in some]
     real = laid_out([np.ones_like(one) for one in pieces], 0)
     kinds = None if rows.kinds is None else laid_out([rows.kinds[row] for row in some], 0)
@@ -186,7 +186,7 @@ def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) 
 
 @dataclass
 class FinetuneBatches:
-    """The batches of labelled texts, indexed by step.
+    """The batches of labelled texts, one for each step.
 
     An epoch reads every row once, in batches of similar length.
     """
@@ -223,7 +223,7 @@ class FinetuneBatches:
 
 @dataclass(frozen=True)
 class LabeledTask:
-    """Labelled texts, their attribution for the model card, and notes from loading them."""
+    """Labelled texts for fine-tuning, with their attribution for the model card and notes from loading."""
 
     labels: LabeledDataset
     name: str

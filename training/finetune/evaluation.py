@@ -31,10 +31,10 @@ Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and th
 
 @dataclass(frozen=True)
 class LabelShares:
-    """The label probabilities of every text, and the mean loss in nats.
+    """The probabilities of all labels for every text, and the mean loss in nats.
 
-    Each array is (answer, label) and its rows sum to 1. A classified text has a single answer; a tagged text has
-    an answer for each word with a token of its own.
+    Each array is (place, label) and its rows sum to 1. A classified text has a single place; a tagged text has a place
+    for each word with a token of its own.
     """
 
     shares: list[NDArray[np.float32]]
@@ -42,7 +42,7 @@ class LabelShares:
 
 
 def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
-    """Compute logits of a batch: (row, label) for classes, (row, position, label) for tags."""
+    """Compute the logits of a batch, shape (row, label) for classes or (row, position, label) for tags."""
     given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
     found: Tensor = model(
         **{name: _to_device(array, device) for name, array in given.items() if array is not None}
@@ -61,7 +61,10 @@ def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
 
 @torch.no_grad()
 def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
-    """Compute the label probabilities of every text in evaluation mode, and restore the model's mode."""
+    """Compute the probabilities of all labels for every text, without dropout.
+
+    The model's mode (training or evaluation) is restored afterwards.
+    """
     learning = model.training
     model.eval()
     shares: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
@@ -80,7 +83,9 @@ def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelS
 
 
 def batch_by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield indices of texts of similar length, short texts first, within the limits of a forward pass.
+    """Yield the indices of the texts in batches of similar length, short texts first.
+
+    A batch stays within the limits of a forward pass.
 
     >>> [some.tolist() for some in batch_by_length(np.array([600, 3, 700, 500]))]
     [[1, 3], [0], [2]]
@@ -158,9 +163,9 @@ Scores = dict[str, Any]  # JSON-compatible values
 
 
 def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
-    """Score classes: accuracy, macro F1 over the classes that occur, each class, and the confusion matrix.
+    """Return the scores of predicted classes: accuracy, macro F1, scores per class, and confusion matrix.
 
-    The matrix has the axes (true, predicted).
+    Macro F1 is over the classes that occur. The matrix has the axes (true, predicted).
 
     >>> found = score_texts(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
     >>> found["confusion"], round(found["accuracy"], 3), round(found["macro_f1"], 3)
@@ -184,7 +189,7 @@ def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str])
 
 
 def score_tags(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
-    """Score tags by exact span matches, overall and for each entity type.
+    """Return the scores of predicted tags by exact span matches, overall and for each entity type.
 
     The confusion matrix (true, predicted) counts words; its classes are "O" and the entity types.
 
@@ -230,7 +235,7 @@ MOST = 200_000  # most features, chosen by frequency
 
 
 def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
-    """Fit TF-IDF features and a logistic regression on the rows; ``predict`` takes texts.
+    """Fit a baseline to labelled texts: logistic regression on TF-IDF features. ``predict`` takes texts.
 
     >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
     >>> fit_baseline(rows).predict(["a good one"]).tolist()
@@ -242,9 +247,10 @@ def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Return a TF-IDF vectoriser of words and word pairs, or of character 1- to 3-grams.
+    """Return a TF-IDF vectoriser that suits the script of the texts.
 
-    Characters are used if at least half of the letters belong to scripts without spaces.
+    It counts words and word pairs, or character 1- to 3-grams if at least half of the letters belong to scripts
+    without spaces.
 
     >>> features(["一只猫"]).analyzer, features(["a cat"]).analyzer
     ('char', 'word')

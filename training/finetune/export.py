@@ -155,10 +155,10 @@ PREDICTIONS = "predictions.jsonl"  # predictions for the test rows, a JSON objec
 def export(  # noqa: PLR0913  # the run, and the measurements before it
     task: LabeledTask, run: FinetuneRun, settings: FinetuneSettings, folder: Path, counted: Scores, measured: LengthFit
 ) -> Scores:
-    """Save the best model, score it in float32 on the test rows, and write its model card.
+    """Save the best model of a run, score it in float32 on the test rows, and write its model card.
 
-    The scores and the predictions are also written. ``counted`` contains the baseline's scores on the same rows;
-    it is empty for tags, which have none. ``measured`` contains the number of truncated texts.
+    The scores and the predictions are also written. ``counted`` contains the baseline's scores on the same rows, and
+    is empty for tags. ``measured`` contains the number of truncated texts.
     """
     load_best_weights(run.folder, run.model)
     save(run.model, run.tokenizer, folder)

@@ -28,7 +28,7 @@ GRACE = 30.0  # seconds to save the weights after the app has ended
 
 @dataclass(frozen=True)
 class JobContext:
-    """A job with its labelled texts and its folder, as the phases need it."""
+    """A visitor's job with its labelled texts, its folder and the machine's settings."""
 
     job: Training
     task: LabeledTask

@@ -88,7 +88,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 
 
 def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
-    """Raise UserError if words are to be tagged and the tokenizer returns no character offsets."""
+    """Raise UserError if ``kind`` is tagging and the tokenizer does not return character offsets."""
     if kind == "tag" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -100,10 +100,10 @@ def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
 
 
 def fill_up(tokenizer: Any, config: Any, name: str) -> None:
-    """Set a padding token in tokenizer and configuration, and pad on the right.
+    """Give a tokenizer and a configuration a padding token, and pad on the right.
 
-    The end-of-text token is used if the tokenizer has no padding token; padded positions are masked. Raise
-    UserError if it has neither.
+    If the tokenizer has none, its end-of-text token is used; padded positions are masked anyway. Raise UserError if it
+    has neither.
     """
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
@@ -191,7 +191,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> FinetuneStart:
-    """Build a randomly initialised BERT with a vocabulary of the texts' characters."""
+    """Build a randomly initialised BERT whose tokens are the characters of the texts."""
     words = tokenizer(texts)
     config = BertConfig(
         vocab_size=len(words),

@@ -55,14 +55,14 @@ def batch(fresh: bool) -> int:
 
 
 def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
-    """Return the number of steps of a run without a time limit."""
+    """Return the number of steps of a run that has no time limit."""
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
 
 
 def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
-    """Return the steps that fit into ``seconds``, and the number of dev rows for each evaluation.
+    """Return the number of steps that fit into ``seconds``, and the number of dev rows per evaluation.
 
     ``step`` is the time in seconds of a step of ``batch`` rows; a row without a backward pass takes a third of the
     time. ``dev`` is the number of dev rows.
@@ -77,7 +77,7 @@ def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, 
 
 
 def schedule(last: int) -> Schedule:
-    """Return a warm-up followed by a linear decay to 0 at step ``last``.
+    """Return the learning-rate schedule: a warm-up, then a linear decay to 0 at step ``last``.
 
     If ``last`` is 0, nothing is learned.
 

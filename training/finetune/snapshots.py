@@ -1,4 +1,4 @@
-"""Attention during fine-tuning: snapshots of maps and their drift."""
+"""Snapshots of attention maps during fine-tuning, and the divergence of each head from its initial maps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHOICE = 2  # added to the run's seed for the choice of sentences
 class UnseenSentences:
     """Test rows whose text is not in the train rows.
 
-    The maps of the first ``shown`` rows are stored.
+    Snapshots store the maps of the first ``shown`` rows only.
     """
 
     rows: Sequence[Row]
@@ -71,7 +71,7 @@ def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: Finetu
 
 
 def names(seen: UnseenSentences, at: int, start: FinetuneStart) -> tuple[str, ...]:
-    """Return the labels of a sentence's tokens on screen."""
+    """Return the labels of the tokens of sentence ``at``, as shown on screen."""
     reader = SafeTokenizer(start.tokenizer, start.name, "encoder", len(start.tokenizer))
     return reader.read(seen.rows[at].text, None, None, cut=len(seen.read.pieces[at])).row.labels
 
@@ -82,7 +82,7 @@ Places = NDArray[np.intp]
 
 
 class SnapshotRecorder:
-    """Sentences, and a copy of a model that records their attention maps.
+    """A recorder of a model's attention maps on fixed sentences, with a copy of the model that records.
 
     The constructor raises UserError if the model's maps cannot be recorded.
     """
@@ -113,10 +113,10 @@ class SnapshotRecorder:
                 yield np.stack([np.stack([one.weights(head) for head in range(one.heads)]) for one in records])
 
     def telling(self, at: int) -> Places:
-        """Return the positions of the tokens that a sentence's label is read from, shape (position,).
+        """Return the positions of the tokens from which the label of sentence ``at`` is read, shape (position,).
 
-        In a tagged text these are the tokens of words whose tag is not "O". In a classified text it is the token
-        that the head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head reads
+        In a tagged text these are the tokens of words whose tag is not "O". In a classified text it is the token that
+        the task head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head reads
         their mean.
         """
         read = self.seen.read
@@ -127,7 +127,7 @@ class SnapshotRecorder:
         return np.arange(len(read.pieces[at]))[self._read]
 
     def row_label(self, first: str) -> str:
-        """Return a message that names the rows from which the label is read.
+        """Return the message that names the rows (query tokens) from which the label is read.
 
         ``first`` is the name of the first token.
         """
@@ -153,7 +153,7 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """The attention maps of the initial model, with which later maps are compared.
+    """The divergence of each head's attention maps from those of the initial model.
 
     Only the first ``many`` sentences of the recorder are compared.
     """
@@ -186,19 +186,19 @@ SUFFIX = Path(FILM).suffix
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The recorder of a run's snapshots, and the folder that they are stored in."""
+    """The snapshots of a run: how they are measured, and the folder that they are stored in."""
 
     drift: Drift
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots after a step, because a resumed run can have another plan."""
+        """Delete the snapshots after a step: a run resumed there may differ from then on."""
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()
 
     def frame(self, model: Any, step: int) -> None:
-        """Record a snapshot of the model at a step."""
+        """Record the model's maps and divergences at a step."""
         bits, maps = self.drift.measure(model)
         self.folder.mkdir(exist_ok=True)
         save_arrays(self.folder / f"{step:08}{SUFFIX}", bits | {"maps": maps[0].astype(np.float16)})
@@ -207,8 +207,8 @@ class Snapshots:
 def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
     """Load all snapshots as arrays; return None if there are none.
 
-    The arrays are ``step`` (snapshot,); ``all`` and ``telling`` (snapshot, sentence, layer, head) in bits;
-    ``maps`` (snapshot, layer, head, query, key).
+    The arrays are ``step`` (snapshot,); ``all`` and ``telling`` (snapshot, sentence, layer, head) , divergences in
+    bits; ``maps`` (snapshot, layer, head, query, key).
     """
     files = _files(folder)
     if not files:

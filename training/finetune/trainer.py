@@ -96,7 +96,7 @@ NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared
 
 @dataclass(frozen=True)
 class Mark:
-    """The quality of weights on the dev rows."""
+    """The dev score of the model at a step, to find the best weights."""
 
     score: float
     gain: float  # negative loss
@@ -104,7 +104,7 @@ class Mark:
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """Return the sort key: trained before untrained, then the score unless it is near zero, then the loss.
+        """Return the sort key of weights: trained before untrained, then score (unless near zero), then loss.
 
         >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
         True
@@ -118,7 +118,7 @@ def best_weights_file(folder: Path) -> Path:
 
 
 def read_mark(folder: Path) -> Mark | None:
-    """Read the quality of the best weights so far; return None if there are none."""
+    """Read the dev score of the best weights so far; return None if there are none."""
     if not best_weights_file(folder).is_file():
         return None
     with safe_open(best_weights_file(folder), framework="pt") as opened:
@@ -127,7 +127,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Save the model's weights if they are better than the saved weights, and return True if so."""
+    """Save the model's weights if their score exceeds that of the saved weights; return True if saved."""
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False
@@ -138,7 +138,7 @@ def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
 
 
 def load_best_weights(folder: Path, model: Any) -> None:
-    """Load the best weights into the model."""
+    """Load the run's best weights, which ``save_if_better`` stored, into the model."""
     load_model(model, str(best_weights_file(folder)))
 
 
@@ -162,7 +162,7 @@ class FinetuneRun(loop.Run):
     film: Snapshots | None = None
 
     def learn(self) -> StepResult:
-        """Compute the loss of the next batch's labels."""
+        """Compute the loss of the next batch."""
         batch = self.batches(self.progress.step)
         found = loss(logits(self.model, batch, self.precision.device), batch)
         return StepResult(found, found[None], batch.count)
@@ -214,7 +214,7 @@ class FinetuneRun(loop.Run):
 
 
 def scores(kind: Kind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
-    """Score a model's predictions against the rows' labels."""
+    """Score predicted label probabilities against the labels of the rows."""
     true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
     if kind == "classify" or rows.places is None:
         return score_texts([label for (label,) in true], classes(said, labels), labels)
@@ -235,7 +235,10 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
     machine: Machine,
     made: type[FinetuneRun] = FinetuneRun,
 ) -> FinetuneRun:
-    """Prepare a new run in a folder, or resume its checkpoint; may raise UserError."""
+    """Prepare a new fine-tuning run in a folder, or resume its checkpoint; may raise UserError.
+
+    ``made`` is the class of the run.
+    """
     _refuse_nothing(labels)
     silence_transformers()
     start = open_start(labels, model, settings, machine)

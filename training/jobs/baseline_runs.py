@@ -1,4 +1,4 @@
-"""Runs of a Transformer and its baselines (LSTM, CNN), as pages request and follow them."""
+"""Runs of a Transformer and its baselines (LSTM, CNN), which pages start and whose progress they show."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Points = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True)
 class BaselineRequest:
-    """A network to train. ``off`` names the ablated part of a Transformer, or is ""."""
+    """The request to train a network on a task. ``off`` names the part that a Transformer lacks, or is ""."""
 
     task: str
     model: str
@@ -65,10 +65,10 @@ class BaselineRequest:
 
 @dataclass(frozen=True)
 class BaselineRun(BaselineRequest):
-    """The result of a run.
+    """The result of training a network.
 
-    ``before`` and ``after`` training contain the gradient norms of the last answer's score with respect to each
-    token vector, by positions back from the last token.
+    ``before`` and ``after`` are the gradient norms of the last position's score with respect to each token vector,
+    before and after training, ordered backwards from the last token.
     """
 
     numbers: int = 0  # number of parameters
@@ -82,7 +82,7 @@ class BaselineRun(BaselineRequest):
 
 @dataclass(frozen=True)
 class RecordedRuns:
-    """Runs, and for each network its (tokens, milliseconds per step)."""
+    """Finished runs; ``times`` holds the (number of tokens, milliseconds per step) of each network."""
 
     runs: tuple[BaselineRun, ...]
     times: Mapping[str, Points]
@@ -95,7 +95,7 @@ class RecordedRuns:
 
 
 def run_of(values: Mapping[str, Any]) -> BaselineRun:
-    """Return a run from its JSON values."""
+    """Return a run from its values in a JSON file."""
     points = {name: tuple((int(at), float(number)) for at, number in values[name]) for name in ("losses", "accuracy")}
     rows = {name: tuple(float(number) for number in values[name]) for name in ("before", "after")}
     return BaselineRun(**{**values, **points, **rows})
@@ -132,7 +132,7 @@ State = Literal["unasked", "running", "stopped", "failed", "done"]
 
 @dataclass(frozen=True)
 class BaselineStatus:
-    """The state of a request: its losses so far, its result if it is done, and the message of a failure."""
+    """The state of a requested run: its losses so far, its result if it is done, or its error message."""
 
     state: State
     losses: Points = ()
@@ -141,7 +141,10 @@ class BaselineStatus:
 
 
 class BaselineRunner:
-    """The runs of an app, in a temporary folder that is deleted with the runner. Thread-safe."""
+    """The training processes of baseline runs that an app started. Thread-safe.
+
+    Their results are in a temporary folder, which is deleted with this object.
+    """
 
     def __init__(self, command: tuple[str, ...] = COMMAND, longest: float = LONGEST) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="headlight-rivals-"))
@@ -153,7 +156,10 @@ class BaselineRunner:
         self._ends: dict[BaselineRequest, tuple[State, str]] = {}
 
     def start(self, ask: BaselineRequest) -> None:
-        """Start a run unless it is running or done; raise UserError during another run or if it cannot start."""
+        """Start a run unless it is running or done.
+
+        Raise UserError if another run is in progress or the process cannot start.
+        """
         folder = self._folder(ask)
         with self._lock:
             if self._current is not None:
@@ -175,7 +181,7 @@ class BaselineRunner:
             self._thread.start()
 
     def stop(self, ask: BaselineRequest) -> None:
-        """Stop a run if it is in progress; no result is kept."""
+        """Stop a run if it is in progress; its result is lost."""
         with self._lock:
             if self._current is not None and self._current[0] == ask:
                 self._current[1].end(signal.SIGTERM)
@@ -238,7 +244,10 @@ def options(ask: BaselineRequest) -> tuple[str, ...]:
 
 
 def losses(file: Path) -> Points:
-    """Return (step, loss) so far, ignoring an incomplete last line; empty if the file is missing."""
+    """Return the (step, loss) pairs that a run has written so far, ignoring an incomplete last line.
+
+    The result is empty if the file is missing.
+    """
     try:
         lines = file.read_text(encoding="utf-8").split("\n")[:-1]
     except OSError:

@@ -51,7 +51,7 @@ UNREADABLE = gettext_lazy("What was asked of this training cannot be read. Remov
 
 @dataclass(frozen=True)
 class Training:
-    """The request of a job. ``title`` and ``source`` are untrusted text from a visitor."""
+    """A visitor's request to fine-tune a model. ``title`` and ``source`` are untrusted text."""
 
     id: str
     owner: str  # visitor id from ui/run/fine_tuning.py; "" for an unknown visitor
@@ -116,7 +116,7 @@ class JobStatus:
         return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
-        """Return the lines of one kind in the metrics of a phase, in order; by default of the current phase."""
+        """Return the rows of a kind in a phase's metrics.jsonl; the default is the current phase."""
         run = {"teach": self.model, "twin": self.folder / TWIN}.get(phase or self.phase)
         return [] if run is None else metrics(run / "run" / "metrics.jsonl", kind)
 
@@ -185,7 +185,7 @@ def _parse_fields(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str
 
 
 def status(folder: Path) -> Status:
-    """Read the status of a folder's job; return "stopped" if it cannot be read."""
+    """Read the status of the job in a folder; its state is "stopped" if the file cannot be read."""
     try:
         with (folder / STATUS).open("rb") as stream:
             raw = json.loads(stream.read(sources.MOST_BYTES))
@@ -196,7 +196,7 @@ def status(folder: Path) -> Status:
 
 
 def update_status(folder: Path, state: State, **changes: Any) -> None:
-    """Set the state of a folder's job and the given fields; the other fields keep their values."""
+    """Change the state and the given fields of the status in a job's folder."""
     set_status(folder, replace(status(folder), state=state, **changes))
 
 
@@ -213,7 +213,7 @@ def replace_file(file: Path, text: str) -> None:
 
 
 def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
-    """Return the complete lines of one kind in a metrics.jsonl, which may be written at the same time."""
+    """Return the rows of a kind in a metrics.jsonl, without an incomplete last line of a running job."""
     found = []
     try:
         with file.open("rb") as stream:
@@ -300,10 +300,10 @@ def count_parameters(model: str, revision: str | None, settings: Settings) -> in
 
 
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
-    """Return the jobs to delete, oldest first, so that a new model fits into ``budget`` bytes.
+    """Return the jobs to delete, oldest first, to make room for a new model within ``budget`` bytes.
 
-    ``coming`` is its number of parameters. Jobs that wait or run, and models that they start from, are never
-    deleted.
+    ``coming`` is the number of parameters of the new model. Jobs that wait or run, and models that they start from,
+    are never deleted.
     """
     found = sorted(looks, key=lambda look: look.job.begun)
     busy = [look for look in found if look.state in ("waiting", "running")]
@@ -321,7 +321,7 @@ def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[Jo
 
 
 def check_room(place: Path, coming: int) -> None:
-    """Raise UserError if the disk is too full to fine-tune a model of ``coming`` parameters."""
+    """Raise UserError if the disk has too little space to fine-tune a model of ``coming`` parameters."""
     needed = WHILE_LEARNING * coming + BESIDE
     free = shutil.disk_usage(place).free
     if free < needed:
@@ -339,7 +339,7 @@ BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it, and 
 
 
 def write_rows(labels: LabeledDataset, file: Path) -> None:
-    """Write labelled texts to a file; raise UserError if there are more rows than a training reads."""
+    """Write labelled texts to a file; raise UserError if there are too many rows for a training."""
     many = sum(len(getattr(labels, part)) for part in PARTS)
     if many > MOST_ROWS:
         raise UserError(

@@ -45,7 +45,7 @@ AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class TrainingProcess:
-    """A training that runs as a child process."""
+    """A fine-tuning that runs as a child process."""
 
     def __init__(self, command: tuple[str, ...], folder: Path) -> None:
         self.folder, self.asked_to_end = folder, False
@@ -66,7 +66,7 @@ class TrainingProcess:
             )
 
     def end(self, number: signal.Signals) -> None:
-        """Send a signal: SIGTERM to save the best weights and exit, ``AT_ONCE`` to kill."""
+        """Send a signal to the process: SIGTERM saves the best weights and exits, ``AT_ONCE`` kills."""
         self.asked_to_end = True
         self._child.send_signal(number)
 
@@ -77,7 +77,7 @@ class TrainingProcess:
 
 
 def is_running(pid: int, folder: Path) -> bool:
-    """Return True if process ``pid`` exists and trains in the folder.
+    """Return True if process ``pid`` exists and is the training in this folder.
 
     The command line is checked, because another program can have the same process id later.
     """
@@ -132,7 +132,7 @@ OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted
 
 
 class TrainingQueue:
-    """The jobs in a folder. Thread-safe; two apps that share a folder also take turns."""
+    """The queue of the jobs in a folder. Thread-safe; apps that share the folder also take turns."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class TrainingQueue:
             self._wake()
 
     def submit(self, job: Training, labels: LabeledDataset | None = None) -> None:
-        """Add a job to the queue, with ``labels`` if the rows are the visitor's own.
+        """Add a job to the queue; ``labels`` are the visitor's own rows, None for a ready-made data set.
 
         Raise UserError if the queue is full, the disk is too full, or nothing can be written.
         """
@@ -210,7 +210,7 @@ class TrainingQueue:
         shutil.rmtree(gone, ignore_errors=True)
 
     def look(self, job_id: str) -> JobStatus:
-        """Return the status of a job; raise UserError if the job does not exist or cannot be read."""
+        """Return the status of a job; raise UserError if it is missing or its files cannot be read."""
         folder = self._folder(job_id)
         found = self._look(folder, jobs.read(folder))
         return replace(found, ahead=_jobs_ahead(found, self._looks())) if found.state == "waiting" else found
@@ -224,7 +224,7 @@ class TrainingQueue:
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
-        """Return the jobs, of all visitors, that a training of this model would delete; may raise UserError."""
+        """Return the jobs, of all visitors, that must be deleted to fine-tune this model; may raise UserError."""
         return jobs.pushed_out(self._looks(), self.budget, jobs.count_parameters(model, revision, self.machine))
 
     def size(self, job_id: str) -> int:
@@ -232,7 +232,7 @@ class TrainingQueue:
         return jobs.folder_size(self._folder(job_id))
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until no job runs or waits here; return False if that takes longer than ``seconds``."""
+        """Wait until this queue has no running or waiting job; return False after ``seconds``."""
         with self._lock:
             thread = self._thread
         if thread is not None:

@@ -37,7 +37,7 @@ class Languages:
 
 @dataclass(frozen=True)
 class TranslationData:
-    """The held-out share of the pairs, their maximum length, and the size of the vocabulary."""
+    """The held-out share of the sentence pairs, their maximum length, and the size of the vocabulary."""
 
     held_out: Division = 0.02  # share of source sentences never trained on
     longest: Count = 60  # tokens of a text; training pairs with a longer text are left out
@@ -67,7 +67,7 @@ class TranslationOptimizer(config.OptimizerTable):
 
 @dataclass(frozen=True)
 class TranslationCard(config.CardTable):
-    """The model card of a translator; its languages are those of the run."""
+    """The texts of a translator's model card."""
 
     title: str = "A small translator"
 

@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """Return a key that is equal for sentences that differ only in case, punctuation and spaces.
+    """Return a string that is equal for sentences that differ only in case, punctuation or spaces.
 
     >>> key("Well, that's it!") == key("well that's it")
     True
@@ -85,7 +85,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut]]:
-    """Split pairs into training pairs and held-out sources, in the file's order without duplicates.
+    """Split sentence pairs into training pairs and held-out sources, without duplicates, in the file's order.
 
     The split is decided by a hash of ``key(source)``, so sentences that differ only in case or punctuation stay
     together.
@@ -173,7 +173,7 @@ def _frame(model: models.BPE) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Texts:
-    """The token ids of many texts in one array."""
+    """The token ids of many texts, concatenated in one array; ``starts`` holds where each text begins."""
 
     pieces: NDArray[np.int32]  # (token,) ids of all texts, concatenated
     starts: NDArray[np.int64]  # (text + 1,) offset of each text, then the end of the last
@@ -188,7 +188,7 @@ class Texts:
 
 
 def texts(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> Texts:
-    """Concatenate rows of token ids."""
+    """Concatenate the token ids of many texts to a ``Texts`` object."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Texts(np.concatenate([np.asarray(row, np.int32) for row in rows]), starts)
 
@@ -208,7 +208,7 @@ class TranslationBatch:
 
 
 def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Return rows of unequal length as a padded array, (row, position).
+    """Return rows of token ids of unequal length as a padded array, shape (row, position).
 
     >>> laid_out([[5, 6, 7], [8]], padding=0).tolist()
     [[5, 6, 7], [8, 0, 0]]
@@ -221,7 +221,7 @@ def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) ->
 
 @dataclass
 class TranslationBatches:
-    """The batches of a corpus, indexed by step.
+    """The batches of sentence pairs, one for each step.
 
     An epoch reads every pair once, in batches of similar length.
     """
@@ -245,7 +245,7 @@ class TranslationBatches:
         )
 
     def place(self, step: int) -> tuple[int, int]:
-        """Return the epoch of a step and the batch within that epoch."""
+        """Return the epoch of a step, and the index of its batch within that epoch."""
         while self._firsts[-1] <= step:
             self._firsts.append(self._firsts[-1] + len(self._batches(len(self._firsts) - 1)))
         number = int(np.searchsorted(self._firsts, step, side="right")) - 1

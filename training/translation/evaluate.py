@@ -1,4 +1,4 @@
-"""A Marian model from scratch, its loss, its scores on held-out sentences, and word alignment by cross-attention."""
+"""A randomly initialised Marian model, its loss, its scores on held-out sentences, and its alignment head."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class AlignmentHead:
 def alignment(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Aligned] = ALIGNED
 ) -> AlignmentHead:
-    """Find the cross-attention head that aligns words best, under teacher forcing."""
+    """Find the cross-attention head that aligns words best, with the target given (teacher forcing)."""
     before, own, strict, straight = [], [], [], []
     model.eval()
     for source, target, words in sentences:
@@ -156,7 +156,7 @@ class TranslationScore:
 def teacher_forcing_scores(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, held: Sequence[HeldOut], precision: Precision
 ) -> TeacherForcingScores:
-    """Compute loss and accuracy on the first reference of each sentence."""
+    """Compute the next-token loss and accuracy on the first reference of each sentence."""
     sides = [one.source for one in held], [one.references[0] for one in held]
     rows = list(zip(*(_truncate_rows(model, encode_sentences(tokenizer, side)) for side in sides), strict=True))
     rows.sort(key=lambda row: (len(row[1]), len(row[0])))
@@ -203,7 +203,10 @@ def translate(
 def score_translations(
     translations: Sequence[str], held: Sequence[HeldOut], *, references: int | None = None
 ) -> TranslationScore:
-    """Compute BLEU and chrF against every reference, or against the first ``references`` of each sentence."""
+    """Compute BLEU and chrF of translations against all references of each sentence, or the first few.
+
+    ``references`` is the number of references that are used; None means all.
+    """
     metrics = sacrebleu().metrics
     kept = [one.references[:references] for one in held]
     most = max(map(len, kept))
@@ -284,7 +287,7 @@ def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> 
 
 
 def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return logits (position, token) and labels (position,) of the target positions without padding.
+    """Return the logits (position, token) and labels (position,) of all target positions except padding.
 
     The decoder input is the target shifted right by one position, so the query at a position generates its token.
     """

@@ -236,7 +236,7 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
     """Score an exported model in float32 on held-out sentences.
 
-    ``train`` is used to find the sentences none of whose references is a training target.
+    Scores are also computed for the sentences whose references are all absent from the training targets ``train``.
     """
     tokenizer = load_tokenizer(folder)
     where = precision("fp32")
@@ -263,7 +263,7 @@ def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]
 
 
 def samples(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast) -> list[dict[str, str]]:
-    """Translate the sentences of ``SHOWN`` with beam search."""
+    """Translate the sentences ``SHOWN`` with beam search; return sources with their translations."""
     return [
         {"source": source, "translation": translation}
         for source, translation in zip(SHOWN, translate(model, tokenizer, SHOWN, beams=BEAMS), strict=True)

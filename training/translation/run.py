@@ -90,16 +90,19 @@ def sample_held_out(held: list[HeldOut], count: int | None) -> list[HeldOut]:
 
 
 def train(config: TranslationConfig, stint: RunBudget = TO_THE_END) -> None:
-    """Start or resume a run until its last step or the end of the budget ``stint``; may raise UserError."""
+    """Start or resume a translation run until its last step, or until the budget ``stint`` is used up.
+
+    May raise UserError.
+    """
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: TranslationConfig) -> TranslationRun:
-    """Prepare a new run, or resume its checkpoint.
+    """Prepare a new translation run, or resume its checkpoint.
 
-    The tokenizer is trained if the run has none. Raise UserError if no pair is left to train on or no source is
-    held out.
+    The tokenizer is trained if the run has none. Raise UserError if no pair is left to train on or no source is held
+    out.
     """
     sacrebleu()
     train_pairs, held = split(pairs(config.pairs.path), config.data.held_out)
@@ -142,8 +145,7 @@ def prepare_run(config: TranslationConfig) -> TranslationRun:
 def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
     """Load the run's tokenizer, or train it on the training pairs if the run has none.
 
-    The settings that the tokenizer depends on are stored in text.json. Raise UserError if the configuration
-    differs from them.
+    The settings of its training are stored in text.json. Raise UserError if the configuration differs from them.
     """
     folder, beside = config.run / "tokenizer", config.run / "text.json"
     data = config.data

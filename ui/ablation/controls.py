@@ -18,9 +18,9 @@ Shortcut = tuple[str, EditSet, str]  # Label, the edits after a click, help.
 
 
 def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
-    """Return the edits in a page's options, and show a notice for each edit that could not be parsed.
+    """Return the edits in a page's options; show a notice for each that could not be parsed.
 
-    Without a choice, return the ablation of ``head`` of the stack ``part``, or no edits if ``head`` is None.
+    If the options have none, return the ablation of ``head`` of the stack ``part``, or no edits if ``head`` is None.
     """
     edits, notes = edits_of(options.edits, head, part)
     for note in notes:

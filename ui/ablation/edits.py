@@ -1,4 +1,4 @@
-"""Ablated heads and masked edges: their value in a link, changes by clicks, and sentences about them."""
+"""Ablated heads and masked edges: their code in a link, their change by a click, and sentences about them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """Return the edits after a click: add all of ``some``, or remove them if all of them are present.
+    """Return the edits after a click on ``some``: all of them added, or removed if all are present.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -55,7 +55,7 @@ def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
 
 
 def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
-    """Return the ablations of all heads outside ``layer``.
+    """Return the ablations of all heads outside ``layer``, so that only this layer keeps its heads.
 
     >>> keep_only(1, [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=0, head=1, part=''))
@@ -64,7 +64,9 @@ def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
 
 
 def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
-    """Ablate the heads that are not ablated, and restore the ablated heads; other edits stay.
+    """Return the edits with all heads exchanged: ablated heads restored, and the other heads ablated.
+
+    Other edits stay.
 
     >>> swap_heads((Ablate(0, 1), Uniform(1, 0)), [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=1, head=0, part=''), Uniform(layer=1, head=0, part=''))
@@ -99,7 +101,7 @@ def describe_edit(edit: Edit) -> str:
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
-    """Return a short phrase for all edits as plain text, with the edits of a word merged."""
+    """Return a short phrase for all edits as plain text; edits of the same word share a phrase."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
         names = _names(removed)
@@ -139,7 +141,7 @@ def _names(heads: Sequence[Head]) -> str:
 
 
 def count_edits(edits: EditSet) -> str:
-    """Return the number of ablated, averaged and other edits, with the names of the heads.
+    """Return a phrase with the numbers of ablated, averaged and other edits, and the names of the heads.
 
     >>> count_edits((Ablate(5, 11), Ablate(3, 1), MaskEdge(0, 1, 2, 3)))
     '2 heads ablated: 3-1, 5-11; 1 other edit'
@@ -173,6 +175,6 @@ def at_token(view: View, token: int) -> int:
 
 
 def places_of(trace: Trace) -> list[Head]:
-    """Return (layer, head) for all heads of a model with a single text."""
+    """Return (layer, head) for all heads of a model that reads a single text."""
     records = trace.records()
     return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]

@@ -1,4 +1,4 @@
-"""Effects of ablations: the change of a number under many edit sets, as a map or a table of heads."""
+"""Effects of ablations on a number, for many edit sets, as a map of heads or a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     numbers: Callable[[Sequence[EditSet]], FloatArray],
     at_once: int = AT_ONCE,
 ) -> FloatArray:
-    """Return the change of a number under each edit set, shape (set,). Raise UserError.
+    """Return the change of a number by each edit set, shape (set,); may raise UserError.
 
     ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
     work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
@@ -45,9 +45,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 
 
 def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Return values (place,) as an array (layer, head), NaN for missing heads.
+    """Arrange the values of heads (layer, head) as an array (layer, head), NaN for missing heads.
 
-    ``found`` may be shorter than ``places``.
+    ``found`` may be shorter than ``places``, the heads.
 
     >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
     [[1.0, 2.0], [nan, nan]]
@@ -60,7 +60,7 @@ def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """Return the values (place,) as CSV."""
+    """Return the values of heads as CSV, with their layer and head."""
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("layer"), _("head"), unit], rows)

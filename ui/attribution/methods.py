@@ -1,4 +1,4 @@
-"""Attribution methods for a token's vector or a predicted label, computed by the backend or from the trace."""
+"""Attribution of a token's vector, or of a predicted label, to words, by several methods."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TargetLabel:
 
 @dataclass(frozen=True, eq=False)
 class AttributionRequest:
-    """The inputs of an attribution: the trace, the explained token span and the word spans.
+    """A request for attributions: a trace, the span of tokens to explain, and the spans of all words.
 
     With a ``label``, gradients and ablations explain the label's logit; ``focus`` is then the span that the head
     reads.
@@ -98,7 +98,7 @@ class AttributionRequest:
                 "cut": asked.cut}  # fmt: skip
 
     def by_word(self, values: FloatArray) -> FloatArray:
-        """Return a score for each word, shape (word,), from ``values`` of shape (query, key) or (key,).
+        """Reduce token values to a score for each word, (query, key) or (key,) -> (word,).
 
         The score is the mean over the focus tokens and the sum over each word's tokens.
         """
@@ -107,7 +107,7 @@ class AttributionRequest:
 
 
 def compute_attributions(question: AttributionRequest) -> AttributionSet:
-    """Compute all attribution methods in turn, with a progress bar and a stop button."""
+    """Compute all attribution methods one after another, with a progress bar and a stop button."""
     maps_only = not question.trace.has_qkv()
     steps = [step for step in _steps(question) if not (maps_only and step[0] in INSIDE)]
     found: dict[str, list[FloatArray]] = {}

@@ -1,4 +1,4 @@
-"""Attribution on a page: the explained label, and the methods as matrices and tables."""
+"""Attribution on a page: the choice of the explained label, and the scores of all methods as matrices and tables."""
 
 from __future__ import annotations
 
@@ -87,10 +87,7 @@ def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> st
 
 
 def surest_label(said: LabelAnswer, outside: str) -> int:
-    """Return the index of the place with the largest logit among places not labelled ``outside``.
-
-    Return 0 if there is no such place.
-    """
+    """Return the index of the place with the largest logit of a label other than ``outside``, or 0."""
     named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
     return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
 
@@ -121,14 +118,14 @@ def describe_prediction(asked: ExplainedLabel) -> str:
 
 
 def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
-    """Return the provenance for saved files: the model and the texts."""
+    """Return the model and the texts of a prediction, as the provenance of saved files."""
     read = {"text": asked.request.text, "pair": asked.request.pair or ""}
     made = model_fields(get_backend().identity(asked.request.model, asked.request.revision))
     return made | {name: value for name, value in read.items() if value}
 
 
 def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
-    """Draw the selection of the explained label, for options ``kind`` with a field ``label``."""
+    """Draw the selection of the label to explain; it is stored in the field ``label`` of the options ``kind``."""
     names = asked.prediction.names
     if len(names) > 1:
         bound_widget(
@@ -183,7 +180,7 @@ def draw_methods(
 
 
 def places_of_largest(values: FloatArray) -> list[int]:
-    """Return the indices of the largest value and of its ties (relative difference up to TIED).
+    """Return the indices of the largest value and of values that tie with it (relative difference TIED).
 
     >>> places_of_largest(np.array([0.1, 0.5, 0.5])), places_of_largest(np.zeros(2))
     ([1, 2], [0, 1])
@@ -192,7 +189,7 @@ def places_of_largest(values: FloatArray) -> list[int]:
 
 
 def describe_agreement(ways: AttributionSet) -> str:
-    """Return sentences that compare the methods with the ablation of words.
+    """Return sentences on how well the methods agree with the ablation of words.
 
     The sentences count the methods with the same top word and name the methods with the highest and the lowest
     rank correlation. A method with a tie has no top word. Return "" if no method has a rank correlation with the

@@ -38,8 +38,8 @@ def compose(
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, with the model and the view options unless ``chip`` is False.
 
-    ``answering`` is the model of the page if it may be a substitute of the selected model. ``live`` reads the text
-    while the visitor types.
+    ``answering`` is the model of the page if it may be a substitute of the selected model. With ``live`` the page is
+    updated while the visitor types.
     """
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
@@ -88,7 +88,7 @@ def _on_submit() -> None:
 
 
 def read_texts(texts: dict[str, str]) -> None:
-    """Show other texts; an edited text keeps the selected head and words."""
+    """Select other texts; if the text was only edited, the selected head and words stay."""
     now, origin = get_view_state(), typing_origin()
     if texts != {name: getattr(now, name) for name in texts}:
         before = origin or now

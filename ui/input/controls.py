@@ -1,4 +1,4 @@
-"""Controls for options, heads, hidden words and numbers."""
+"""Controls for options, heads and numbers, and the places of hidden words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from viz.options import options_of
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:
-    """Draw ``widget`` for the field ``name`` of the options ``kind``, and return its value.
+    """Draw the widget of an option, the field ``name`` of the options ``kind``, and return its value.
 
     ``widget`` is a method of st or of a column. Label, help and choices are those of the field's declaration
     (viz/options.py), unless they are given here because they depend on the data. ``format_func`` may return lazy
@@ -50,7 +50,7 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *give
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
-    """Return the chosen (layer, head) if the map has it, else the head with the largest value.
+    """Return the selected (layer, head) if the map has it, else the head with the largest value.
 
     ``values`` has the shape (layer, head); layers without attention are NaN.
 
@@ -71,7 +71,7 @@ def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
 
 
 def head_name(layer: int, head: int) -> str:
-    """Return a head's name in a sentence.
+    """Return the name of a head for use in a sentence.
 
     >>> head_name(3, 1)
     'head 3-1'
@@ -80,7 +80,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
-    """Return a phrase for the rank of a head among all heads, by the number of heads with a larger value.
+    """Return a phrase with a head's rank among all heads by ``values``, shape (layer, head), largest first.
 
     Missing heads are NaN.
 
@@ -116,9 +116,9 @@ TYPED = "[MASK]"
 
 
 def fingerprint(text: str, pair: str) -> str:
-    """Return a checksum of two texts, 8 hex digits.
+    """Return a checksum of two texts, 8 hex digits, stored with the places of hidden words.
 
-    Hidden places are only valid for the texts with the same checksum.
+    The places are only valid for texts with the same checksum.
 
     >>> fingerprint("a", "") == fingerprint("a", ""), fingerprint("a", "b") == fingerprint("ab", "")
     (True, False)
@@ -128,7 +128,7 @@ def fingerprint(text: str, pair: str) -> str:
 
 
 def parse(raw: str) -> tuple[Place, ...]:
-    """Return the places in a link; () if the link is malformed.
+    """Return the character spans of hidden words in a link; () if the link is malformed.
 
     >>> parse("0:4-10,1:0-3"), parse("x")
     (((0, 4, 10), (1, 0, 3)), ())
@@ -140,7 +140,9 @@ def parse(raw: str) -> tuple[Place, ...]:
 
 
 def write(places: Collection[Place]) -> str:
-    """Return the places for a link, the inverse of ``parse``; NOTHING if there are no places.
+    """Format the character spans of hidden words for a link; ``parse`` is the inverse.
+
+    Without spans, return NOTHING.
 
     >>> write([(0, 4, 10)]), write([])
     ('0:4-10', '-')
@@ -149,9 +151,9 @@ def write(places: Collection[Place]) -> str:
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
-    """Return the initially hidden place: the example's focus word, else the last of the first SHOWN words.
+    """Return the word that is hidden at first: the example's focus word, else the last of the first SHOWN.
 
-    Return () if the text contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a
+    The result is () if the text contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a
     script without spaces, each character is a word.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
@@ -174,7 +176,7 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
-    """Return the places after a click on tokens: hide all of them if any is visible, else uncover them.
+    """Return the hidden places after a click on tokens: hide all of them, or uncover them if all are hidden.
 
     >>> row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
     >>> toggle_hidden(row, [], [0, 1]), toggle_hidden(row, [(0, 0, 7)], [1])

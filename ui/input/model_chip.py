@@ -1,4 +1,4 @@
-"""The model's chip next to the sentence: a popover with the selected model and the model that answers on the page."""
+"""The model's button next to the sentence, with a popover to select the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHIP = "model_chip"  # Key of the chip's container.
 
 
 def draw_model_chip(choice: ViewState, answering: PageModel | None = None) -> None:
-    """Draw the chip with the name of the model that answers; its popover selects a model for all pages.
+    """Draw a button with the name of the model that answers; its popover selects a model for all pages.
 
     ``answering`` is the model of the page if the page needs a task head or a kind of model.
     """
@@ -106,7 +106,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
 
 
 def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
-    """Return a model's label in the list, with its download size or a note that it is unavailable.
+    """Return a model's label in the list of models, with its download size or a note that it is unavailable.
 
     >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
     >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)

@@ -1,4 +1,4 @@
-"""Ready questions (probes) about links between words: the app's library and the reader's files."""
+"""Probes: ready questions about which head links two words, from the app or from the reader's files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN = gettext_lazy("My own")  # default family of a reader's probes
 
 @dataclass(frozen=True)
 class Probe:
-    """A source word and two candidates in a text, with a changed text and harmless changes of the text."""
+    """A test of heads: a source word and two candidates in a text, a changed text, and harmless changes."""
 
     name: str
     text: str
@@ -32,7 +32,7 @@ class Probe:
     note: str = ""
 
     def title(self) -> str:
-        """Return the translated family and name."""
+        """Return the translated name of the probe, with the family that it belongs to."""
         return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
 
 

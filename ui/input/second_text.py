@@ -1,6 +1,7 @@
-"""The second of two texts: ready pairs, the counterpart of a text, and the controls.
+"""The second of two texts that a view compares: ready pairs of texts, and the controls.
 
-A view that has a second text declares an option ``other`` with it; "" is the counterpart of the first text.
+A view that has a second text declares an option ``other`` with it; "" is the text that a ready pair gives for the
+first text.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.comparison import by_words
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from ui.input.probes import LIBRARY
 from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
@@ -18,13 +20,14 @@ from ui.state.view_state import ViewState
 
 PAIR, OTHER = "second_text_pair", "second_text"
 MINE = -1  # index for the reader's own texts
+ALIGNED = gettext_lazy("Words in the same order are aligned; a changed word is aligned with its replacement.")
 
 
 PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a probe's text and its changed text
 
 
 def other_of(text: str) -> str:
-    """Return the counterpart of a text among the ready pairs, "" if there is none.
+    """Return the other text of the ready pair that contains this text, or "".
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -36,7 +39,7 @@ def other_of(text: str) -> str:
 
 
 def has_common_words(text: str, other: str) -> bool:
-    """Return whether two texts share, in order, at least half of the longer text's words.
+    """Return True if two texts share, in order, at least half of the longer text's words.
 
     >>> (
     ...     has_common_words("it was too tired", "it is too wide"),
@@ -50,10 +53,10 @@ def has_common_words(text: str, other: str) -> bool:
 
 
 def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
-    """Return the second text: ``other``, else the ready counterpart of the first text; "" if there is none.
+    """Return the second text: ``other``, else the text that a ready pair gives for the first, else "".
 
-    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored
-    in the options ``kind``.
+    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored in
+    the options ``kind``.
     """
     shown: str = st.session_state.get(OTHER, "")
     if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -62,16 +65,24 @@ def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
     return other or other_of(choice.text)
 
 
-def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: str) -> str:
-    """Draw the controls of the second text and return the text, "" if there is none yet.
+def pick_second_text(
+    kind: type[Any],
+    choice: ViewState,
+    other: str,
+    places: tuple[DeltaGenerator, DeltaGenerator] | None = None,
+    about: str = ALIGNED,
+    **fixed: str,
+) -> str:
+    """Draw the controls of the second text and return it, "" if there is none yet.
 
     A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
-    ready pair clears them.
+    ready pair clears them. ``places`` are columns for the list of pairs and for the text, which is then a single
+    line; ``about`` is the help of the text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other
     st.session_state[PAIR] = pairs.get((choice.text, other), MINE)
-    left, right = st.columns([2, 3])
+    left, right = places or st.columns([2, 3])
     left.selectbox(
         _("Ready pair"),
         range(MINE, len(PAIRS)),
@@ -80,13 +91,13 @@ def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: st
         on_change=lambda: _keep_pair(kind, dict.fromkeys(fixed, "")),
         help=_("Pairs of texts that differ in one thing. Both texts change."),
     )
-    typed: str = right.text_area(
-        _("The second text"),
-        key=OTHER,
-        height=80,
-        on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
-        help=_("Words in the same order are aligned; a changed word is aligned with its replacement."),
-    )
+    given: dict[str, Any] = {
+        "key": OTHER,
+        "on_change": lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
+        "help": translate(about),
+    }
+    label = _("The second text")
+    typed: str = right.text_input(label, **given) if places else right.text_area(label, height=80, **given)
     return typed.strip()
 
 

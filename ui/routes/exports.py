@@ -1,4 +1,4 @@
-"""Routes for downloads of the view: images for papers, weights, the strongest links, and an offline HTML page."""
+"""Routes that download the view on Explore: images, weights, the strongest links, HTML and a notebook."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
 def image(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the selected head's map as an image for a paper, with the options of the query."""
+    """Return the selected head's map as an image for a paper; the query contains the options."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     options = paper_options(request.query_params)
@@ -73,7 +73,7 @@ def links(trace: Trace, look: ViewOptions, _request: Request) -> Response:
 
 
 def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the microscope with its data as an HTML file."""
+    """Return the microscope with its data as an HTML file that works offline."""
     view, survey = get_trace_store().view(trace, look), get_trace_store().survey(trace, look)
     data = explore.payload(view, survey, _selection(request, trace, look), "", "")
     habits = explore.places(prior_map(trace, look.part or None), view)

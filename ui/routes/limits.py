@@ -1,4 +1,4 @@
-"""Limits of routes: language, disconnected clients, and concurrent files."""
+"""Limits of routes: time, disconnected clients, and the number of files made at the same time; and their language."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ui.state.language import ADDRESS
 
 
 def use_request_language(request: Request) -> AbstractContextManager[None]:
-    """Translate messages in the block to the language of the request's address, else to English."""
+    """Inside the block, translate messages to the language of the request's address, else to English."""
     return use_language(request.query_params.get(ADDRESS, ENGLISH))
 
 
 def in_language() -> str:
-    """Return the suffix of an address for the active language; "" for English.
+    """Return the suffix that an address needs for the active language, "" for English.
 
     >>> in_language()
     ''
@@ -38,7 +38,7 @@ Make = Callable[[Request], Response]
 
 
 def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs ``make`` in a thread pool that is fair to visitors.
+    """Return an endpoint that runs ``make`` in threads of its own, taking visitors in turn.
 
     The threads that serve pages stay free.
     """
@@ -52,7 +52,7 @@ def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
 
 @asynccontextmanager
 async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken]:
-    """Yield a cancel token for a request, cancelled after ``seconds`` or if the client disconnects."""
+    """Inside the block, provide a cancel token: cancelled after ``seconds`` or if the client disconnects."""
     stop = CancelToken(visitor_key(request), seconds)
     gone = asyncio.ensure_future(_wait_for_disconnect(request))
     gone.add_done_callback(lambda _done: stop.stop())
@@ -63,7 +63,7 @@ async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken
 
 
 def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
-    """Return the response of ``make``, or a 400 response if it was cancelled."""
+    """Run ``make`` under a cancel token and return its response, or a 400 response if it was cancelled."""
     try:
         with use_token(stop):
             stop.check()
@@ -74,7 +74,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Return the key of the request's visitor in a fair queue; unknown visitors share the key ""."""
+    """Return the key by which a request's visitor is known in fair queues; "" if unknown."""
     return next(iter(names_of(request)), "")
 
 
@@ -87,10 +87,10 @@ AGAIN = "10"  # Retry-After in seconds.
 
 
 class ConcurrencyLimit:
-    """A limit of ``at_once`` concurrent files and ``waiting`` queued files.
+    """A limit on the files made at the same time: ``at_once`` running and ``waiting`` queued requests.
 
-    Further requests get ``sentence`` with 503. With ``each``, a visitor with that many running or queued requests
-    gets 503 too. Visitors are identified by all their names (address and cookie).
+    Further requests get the message ``sentence`` with 503. With ``each``, a visitor with that many running or queued
+    requests gets 503 too. Visitors are identified by all their names (address and cookie).
     """
 
     def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
@@ -131,7 +131,10 @@ class ConcurrencyLimit:
         return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def hold_place(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the blocks and hold a place until the last is consumed; yield nothing if no place is free."""
+        """Yield the blocks of a file, which counts as running until the last block.
+
+        If no place is free, nothing is yielded.
+        """
         if not self.places.acquire(blocking=False):
             return
         try:

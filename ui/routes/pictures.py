@@ -1,4 +1,4 @@
-"""Routes of the view of a picture: the photo, whole maps, and the view as an HTML file."""
+"""Routes of the page Pictures: the photo, whole attention maps, and the page as an HTML file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def picture(trace: Trace, _request: Request) -> Response:
 
 
 def patches(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map as bytes of its square roots."""
+    """Return a head's whole map, coded as square-root bytes (attention.codec.sqrt8)."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -50,7 +50,7 @@ def patches(trace: Trace, request: Request) -> Response:
 
 
 def norms(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map of weights times value norms, as bytes of its square roots."""
+    """Return a head's whole map of weights times value norms, coded as square-root bytes."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -58,13 +58,13 @@ def norms(trace: Trace, request: Request) -> Response:
 
 
 def norms_rows(trace: Trace, request: Request) -> Response:
-    """Return weights times value norms for a query token in all heads, float16."""
+    """Return the weights times value norms of a query token in all heads, as float16."""
     token = number(request.query_params, "query", len(trace.source))
     return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
 
 
 def norms_columns(trace: Trace, request: Request) -> Response:
-    """Return weights times value norms for a key token in all heads, float16."""
+    """Return the weights times value norms to a key token in all heads, as float16."""
     token = number(request.query_params, "key", len(trace.source))
     with get_trace_store().gate:
         found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
@@ -72,14 +72,14 @@ def norms_columns(trace: Trace, request: Request) -> Response:
 
 
 def rollout(trace: Trace, _request: Request) -> Response:
-    """Return the attention rollout over all layers as bytes of its square roots."""
+    """Return the attention rollout over all layers, coded as square-root bytes."""
     _sent_whole(trace)
     with get_trace_store().gate:
         return _frame(encode_map(rollout_map(trace.records(part_of(trace)))))
 
 
 def page(trace: Trace, request: Request) -> Response:
-    """Return the view as an HTML file."""
+    """Return the view of the picture as an HTML file."""
     title = request.query_params.get("title", "")[:200] or _("A picture")
     look = _selection(trace, request)
     about = description_of(trace, request.query_params.get("cited", "")[:600])
@@ -87,7 +87,7 @@ def page(trace: Trace, request: Request) -> Response:
 
 
 def description_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
-    """Return (label, value) pairs for a picture's file: the model, the size and the attribution."""
+    """Return the (label, value) pairs written on a saved picture: model, size and attribution."""
     _grid, given = grid_and_picture(trace)
     told = [
         (_("Model"), trace.model.name),

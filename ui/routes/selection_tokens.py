@@ -1,7 +1,8 @@
-"""The route that stores a selection in a figure without a run of the page's script (ui/state/selection_token.py).
+"""The route that stores a selection made in a figure without running the page's script.
 
-A request needs the secret of a selection token, which only the session of the figure has and which is valid until
-the session's next run. The browser's address is updated by the same message that a run would send.
+A request needs the secret of a selection token (ui/state/selection_token.py), which only the session of the figure has
+and which is valid until the session's next run. The browser's address is updated by the same message that a run would
+send.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KEPT, MALFORMED, RUN, GONE, LONG = 204, 400, 409, 410, 413
 
 
 async def keep_selection(request: Request) -> Response:
-    """Store a selection: return 204, 409 if a run is needed, or 410 if the token is no longer valid.
+    """Store the selection in a request; return 204, 409 if a run is needed, or 410 for an invalid token.
 
     Return 400 for a malformed request and 413 for a body of more than LONGEST bytes.
     """

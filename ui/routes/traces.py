@@ -1,7 +1,8 @@
-"""Routes that serve maps, rows and tiles of a trace to the components, as binary frames by the trace's id.
+"""Routes that serve a trace's maps, rows and tiles to the components, as binary messages.
 
-The content of an address never changes, so browsers may cache it. The address contains the trace's seal, which
-only the page of the trace has. An unknown id or a wrong seal gets 410, and the page then computes the trace again.
+The address contains the trace's id. The content of an address never changes, so browsers may cache it. The address
+also contains the trace's seal, which only the page of the trace has. An unknown id or a wrong seal gets 410, and the
+page then computes the trace again.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ FILES = ConcurrencyLimit(
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
-    """Return the thumbnails of all heads, and their positional priors if they are known."""
+    """Return the thumbnails of all heads as a binary message, with their positional priors if known."""
     habits = prior_map(trace, look.part or None)
     return content.grid(
         get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))
@@ -92,12 +93,12 @@ def trace_file(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """Return a download of the bytes that ``make`` returns, for endpoints under the limit FILES."""
+    """Return a download of the bytes that ``make`` returns; the endpoint itself must be limited by FILES."""
     return file_response(f"headlight-{name}", media_type, make(*arguments))
 
 
 def file_response(name: str, media_type: str, content: bytes) -> Response:
-    """Return a download with a file name, which may contain non-ASCII letters."""
+    """Return ``content`` as a download with a file name, which may contain non-ASCII letters."""
     headers = {**FOREVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(content, media_type=media_type, headers=headers)
 

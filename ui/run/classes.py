@@ -21,7 +21,7 @@ def store() -> Store:
 
 
 def _file() -> Path:
-    return sources.place_of(get_backend().settings).parent / "classes" / FILE
+    return sources.fine_tuned_root(get_backend().settings).parent / "classes" / FILE
 
 
 @cache
@@ -30,7 +30,7 @@ def _store(file: Path) -> Store:
 
 
 def visitor_secret() -> str:
-    """Return a secret that only this visitor's browser and this server know."""
+    """Return a secret that only this visitor's browser and this server know, to identify the visitor."""
     return visitor()
 
 
@@ -45,7 +45,7 @@ def attends_any() -> bool:
 
 
 async def sweep_rooms() -> None:
-    """Delete expired classes, now and every SWEEP seconds."""
+    """Delete expired classes now, and every SWEEP seconds from then on."""
     while True:
         if _file().exists():
             await asyncio.to_thread(lambda: store().sweep())

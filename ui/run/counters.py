@@ -1,4 +1,4 @@
-"""Metrics of this process for its operator, served by `ui/server/metrics.py`; they contain no visitors and no texts."""
+"""Counters of this process for its operator, without visitors and texts; ui/server/metrics.py serves them."""
 
 from __future__ import annotations
 

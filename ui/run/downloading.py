@@ -1,4 +1,4 @@
-"""The offer of a model download with its size, and the progress of a running download."""
+"""The offer to download a model, with its size, and the progress of a running download."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
 
 
 def offer_or_show(refusal: UserError, choice: ViewState) -> None:
-    """Draw the download offer of an error, or else the error with its remedy."""
+    """Draw a download offer if an error asks for it, else the error with its remedy."""
     if refusal.way_out == "download":
         draw_offer(choice, refusal.details["offer"])
     else:
@@ -41,12 +41,12 @@ def offer_or_show(refusal: UserError, choice: ViewState) -> None:
 
 
 def show_command() -> None:
-    """Show the command that installs the models that work without a network."""
+    """Show the command that installs models which need no network."""
     st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language=None)
 
 
 def draw_offer(choice: ViewState, found: Offer) -> None:
-    """Draw the offer of the chosen model, or its download if it is running."""
+    """Draw the offer to download a model, or the progress of its download if it is running."""
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:

@@ -1,4 +1,4 @@
-"""The fine-tuning jobs and models that a visitor can see: their own, and those named in a link."""
+"""The fine-tuning jobs and fine-tuned models that a visitor may see: their own, and those in a link."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def queue() -> TrainingQueue:
 
 @cache
 def _queue(settings: Settings) -> TrainingQueue:
-    return TrainingQueue(sources.place_of(settings), settings.taught_bytes, settings)
+    return TrainingQueue(sources.fine_tuned_root(settings), settings.taught_bytes, settings)
 
 
 def visitor() -> str:
-    """Return the visitor's id, a hash of the cookie, by which the visitor's trainings are found."""
+    """Return the visitor's id, a hash of the cookie, which marks the visitor's fine-tuning jobs."""
     cookie = str(st.context.cookies.get(NAME, ""))
     if not VALUE.fullmatch(cookie):
         cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
@@ -46,14 +46,14 @@ def visitor() -> str:
 
 
 def hash_cookie(cookie: str) -> str:
-    """Return a hash of the cookie to store, from which the cookie cannot be recovered."""
+    """Return a hash of a cookie, to be stored in its place; the cookie cannot be recovered from it."""
     return hashlib.sha256(cookie.encode()).hexdigest()[:32]
 
 
 def cards(*picked: str) -> list[ModelCard]:
-    """Return the models to choose from: the app's, its default first, and the fine-tuned models of this visitor.
+    """Return the cards of the models to choose from: the app's, then this visitor's fine-tuned models.
 
-    Fine-tuned models of others are included if ``picked`` names them.
+    The default model comes first. Fine-tuned models of others are included if ``picked`` names them.
     """
     mine = {look.job.name: look for look in queue().jobs_of(visitor()) if look.has_model}
     for name in picked:

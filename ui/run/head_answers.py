@@ -1,4 +1,4 @@
-"""Links of each head between a source word and two candidates, in a text and in its variants."""
+"""The link from a source word to each of two candidates, in every head, for a text and its variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True)
 class Words:
-    """Cells of the view: the source and the two candidates."""
+    """A source word and two candidates, as cells of a view."""
 
     source: int
     first: int
@@ -24,9 +24,9 @@ class Words:
 
 @dataclass(frozen=True)
 class HeadAnswers:
-    """Links of each head between the source word and the candidates of a text.
+    """The strength of the links between a source word and two candidates, in every head.
 
-    ``inward`` means that the candidates attend to the source, not the source to the candidates.
+    If ``inward``, the candidates attend to the source, else the source to the candidates.
     """
 
     view: View
@@ -38,7 +38,7 @@ class HeadAnswers:
 
     @property
     def preference(self) -> FloatArray:
-        """Return how much stronger the link with the first candidate is than with the second, (layer, head).
+        """Return the strength of the link with the first candidate minus that with the second, shape (layer, head).
 
         Layers without attention are NaN.
         """
@@ -49,7 +49,7 @@ class HeadAnswers:
 
     @property
     def is_adjusted(self) -> bool:
-        """Return whether the strength of a link is its excess over the column mean and the positional prior."""
+        """Return True if strengths are above the column mean and positional prior, not plain weights."""
         return self.strengths is not self.found
 
     def name(self, cell: int) -> str:
@@ -57,7 +57,7 @@ class HeadAnswers:
         return f"“{self.view.keys[cell].text}”"
 
     def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return the attended word and, of the other words, how many attend to it most and how many there are."""
+        """Return (attended word, other words that attend to it most, all other words); the last two are counts."""
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
         times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)
@@ -65,7 +65,7 @@ class HeadAnswers:
 
 
 def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
-    """Return the links of all heads between these words; ``choice.by`` decides the measure of strength."""
+    """Measure the links between these words in every head; ``choice.by`` selects the measure of strength."""
     survey, habits = load_baselines(choice, view)
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
@@ -82,7 +82,7 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
-    """Return the links of the same words in another text, or None if a word has no counterpart there."""
+    """Measure the links between the same words in another text, or return None if a word is missing there."""
     before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
     places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
     return None if places is None else ask_heads(view, Words(*places), asked.inward, choice)

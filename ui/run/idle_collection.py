@@ -21,7 +21,9 @@ LONGEST = 60.0  # Maximum seconds until a collection on a server that is never i
 
 
 class Scripts:
-    """The running scripts, and the time of the next garbage collection. ``clock`` returns seconds.
+    """The number of running scripts, and the time of the next garbage collection.
+
+    ``clock`` returns seconds.
 
     >>> scripts = Scripts(clock=lambda: 5.0)
     >>> scripts.pause() is None
@@ -44,7 +46,7 @@ class Scripts:
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """Count a script as running during the block."""
+        """Inside the block, count a script as running."""
         with self._change:
             self._running += 1
             if self._littered is None:
@@ -81,7 +83,7 @@ class Scripts:
 
     @contextmanager
     def collect_while_idle(self, collect: Callable[[], None] = release_memory) -> Iterator[None]:
-        """Collect garbage in a thread during the block."""
+        """Inside the block, run a thread that collects garbage while no script runs."""
         self._watched = True
         thread = threading.Thread(target=self._collect, args=(collect,), name="idle collection", daemon=True)
         thread.start()

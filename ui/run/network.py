@@ -28,13 +28,13 @@ def note_hub_failure() -> None:
 
 
 def hub_in_reach() -> bool:
-    """Return False if the hub is disabled or failed lately, or if the machine has no route out."""
+    """Return False if the hub is disabled, did not answer lately, or the machine is offline."""
     lately = bool(failures) and time.monotonic() - failures[-1] < AGAIN
     return not (get_backend().settings.offline or lately) and has_route()
 
 
 def has_route() -> bool:
-    """Return True if the system has a route to other machines; the datagram socket sends nothing."""
+    """Return True if the system has a network route to other machines; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(NOWHERE)
@@ -51,7 +51,7 @@ def is_open(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def is_loopback(address: str | None) -> bool:
-    """Return True if a server at this address or name can be reached from its own machine only.
+    """Return True if a server at this address can be reached only from its own machine.
 
     >>> [is_loopback(address) for address in ("127.0.0.1", "localhost", "[::1]", "0.0.0.0", None, "192.0.2.7")]
     [True, True, True, False, False, False]
@@ -64,7 +64,7 @@ def is_loopback(address: str | None) -> bool:
 
 
 def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the names or addresses of this server for other machines: HEADLIGHT_HOSTS if set."""
+    """Return the names or addresses by which other machines reach this server: HEADLIGHT_HOSTS if set."""
     stated = tuple(host.strip() for host in environ.get(HOSTS, "").split(",") if host.strip())
     return stated or network_addresses()
 

@@ -16,22 +16,22 @@ from ui.state.view_state import DEFAULT_MODEL
 
 
 def show_notice(sentence: str, role: str = "alert") -> None:
-    """Show a sentence as escaped text, since it may quote the visitor's input."""
+    """Show a message on the page; it is escaped, because it may quote the visitor's input."""
     kind = "refusal" if role == "alert" else "note"
     st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(translate(sentence))}</p>')
 
 
 def show_notes() -> None:
-    """Show the notes about the address that this run has not shown yet."""
+    """Show the notes about the address (ui/state/session.py) that this run has not shown yet."""
     for sentence in unshown_notes():
         show_notice(sentence, role="status")
 
 
 def show_error(refusal: UserError) -> None:
-    """Show the sentence of an error, and a button or a link for its remedy if there is one.
+    """Show the message of an error, and a button or a link for its remedy, if any.
 
-    The lack of a task head is shown as a status, not as an alert. The remedy "text" has no button, since the text
-    box is on the page.
+    The lack of a task head is shown as a status, not as an alert. The remedy "text" has no button, since the text box
+    is on the page.
     """
     REFUSALS.labels(refusal.way_out or "none").inc()
     show_notice(refusal.message, role="status" if refusal.way_out == "head" else "alert")

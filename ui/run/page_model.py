@@ -1,4 +1,4 @@
-"""The model that answers on a page that needs a task head: the chosen model, or a substitute that has the head."""
+"""The model that answers on a page: the selected model, or a substitute that has the task head of the page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kind_of(choice: ViewState) -> str:
 
 
 def known_kind(model: str, card: ModelCard | None) -> str | None:
-    """Return the kind of a model from this session, else from its card; None if both are missing."""
+    """Return the kind of a model ("encoder", …) if this session or its card knows it, else None."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS_SEEN, {})
     return seen.get(model, card.kind if card is not None else None)
 
@@ -59,10 +59,10 @@ def remember_kind(model: str, kind: str) -> None:
 
 @dataclass(frozen=True)
 class PageModel:
-    """The model that answers on a page, with its title.
+    """The model that answers on a page: the selected model or a substitute for it.
 
-    If it is a substitute of the selected model, ``reason`` is a sentence about it, ``substitutes`` are the installed
-    models that can answer, and ``options`` the page's options, which hold the visitor's choice among them.
+    For a substitute, ``reason`` is a sentence about it, ``substitutes`` are the installed models that can answer, and
+    ``options`` the page's options, which hold the visitor's choice among them.
     """
 
     model: str
@@ -75,12 +75,12 @@ class PageModel:
     options: type[AnsweringOptions] | None = None
 
     def answer_for(self, choice: ViewState) -> ViewState:
-        """Return the choice with the model that answers; a substitute has no target and no selected head."""
+        """Return ``choice`` with this model; for a substitute, without target text and selected head."""
         return replace(choice, **NEW_MODEL, model=self.model, revision="") if self.instead else choice
 
 
 def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
-    """Return the model that answers: the selected model, or the first installed model with the head if it lacks it.
+    """Return the selected model, or if it lacks ``head``, the first installed model that has this head.
 
     ``kind`` is the page's options, which hold the visitor's choice of a substitute.
     """
@@ -101,7 +101,7 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
 
 
 def pick_single_text_model(choice: ViewState) -> PageModel:
-    """Return the selected model, or the first installed encoder or decoder if it reads one text and writes another."""
+    """Return the selected model; if it is an encoder-decoder, return the first installed model that is not."""
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), BARE, False)
     others = [card for card in cards.values() if card.downloaded and card.kind != TRANSLATING]
@@ -129,7 +129,7 @@ def _substitute(
 
 
 def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
-    """Return the prediction for a request, with a spinner. Raise UserError."""
+    """Return the backend's answer to a request, with a spinner meanwhile; may raise UserError."""
     loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     if not loaded:
         doing = _("Loading the model, then {doing}", doing=doing[0].lower() + doing[1:])
@@ -140,7 +140,7 @@ def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
 
 
 def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None:
-    """Show an error with its remedy: a download, another model, or its message only."""
+    """Show an error of a page's model with its remedy: a download, another model, or the message only."""
     if refusal.way_out == "head":
         _remember_lack(who, choice)
     offer_or_show(refusal, choice)
@@ -160,7 +160,7 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
 
 
 def fitting_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[str]:
-    """Return the views for a model: those for its task heads, then some that need no head.
+    """Return the views that a model supports: those for its task heads, then some that need no head.
 
     ``lacking`` are heads that the model lacks according to an earlier request.
 
@@ -231,7 +231,7 @@ def _remember_lack(who: PageModel, choice: ViewState) -> None:
 
 
 def note_lacking(head: str, choice: ViewState) -> bool:
-    """Record that the chosen model lacks the head; return True if that was not recorded before."""
+    """Record that the selected model lacks a task head; return True if that is new."""
     lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
     key = (choice.model, choice.revision, head)
     new = key not in lacking
@@ -240,7 +240,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Return True if the chosen model has the head or may have it: a model of the hub is tried first."""
+    """Return True if the selected model has a task head, or may have it as far as is known."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)

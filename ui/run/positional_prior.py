@@ -17,10 +17,10 @@ _shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)  # Keys are trace id
 
 
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
-    """Return the positional prior of the heads in a part of the trace's model, or None.
+    """Return the positional prior of the heads in a part of a trace's model, or None.
 
-    The prior is not available for an opened file, for a trace of another model than ``model``, and if the model
-    cannot read the sentences of the measurement.
+    It is None for an opened file, for a trace of another model than ``model``, and if the model cannot read the
+    sentences of the measurement.
     """
     try:
         name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model
@@ -42,7 +42,7 @@ def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> Posit
 
 
 def prior_map(trace: Trace, part: str | None) -> PositionalPrior | None:
-    """Return the positional prior that a page last used with this trace, or None.
+    """Return the positional prior that a page last used with a trace, or None.
 
     Exports use this function, since their address contains no model.
     """

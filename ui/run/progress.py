@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from i18n import _
 from inference import UserError, cancellation
 from inference.cancellation import GONE, Cancelled
-from inference.tasks.model_request import Answer, PredictRequest
+from inference.tasks.model_request import Answer, ModelRequest, PredictRequest
 from probing.score import ScoringRun, ScoringState, score
 from ui import streamlit_internals
 from ui.run.notices import show_notice
@@ -56,12 +56,12 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
 
 
 def stop(mark: str) -> None:
-    """Stop the work after the completed steps; this takes effect in the next run."""
+    """Stop the work ``mark`` after its current step, from the next run on."""
     st.session_state[STOPPED][mark] = _steps_done(mark)
 
 
 def go_on(mark: str) -> None:
-    """Continue the work from the stopped step."""
+    """Continue the work ``mark`` at the step where it was stopped."""
     st.session_state[STOPPED].pop(mark, None)
 
 
@@ -101,9 +101,9 @@ class PassProgress:
 
 @contextmanager
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
-    """Show the progress of backend requests in the block; raise Cancelled if the visitor stops them.
+    """Inside the block, show the progress of backend requests; raise Cancelled if the visitor stops them.
 
-    ``mark`` identifies the work, as in `stoppable_steps`.
+    ``mark`` identifies the work, as in ``stoppable_steps``.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})
@@ -117,12 +117,12 @@ def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
 
 
 def was_stopped(mark: str) -> bool:
-    """Return True if the visitor has stopped this work and not continued it."""
+    """Return True if the visitor has stopped the work ``mark`` and not continued it."""
     return mark in st.session_state.get(STOPPED, {})
 
 
 def offer_again(mark: str) -> None:
-    """Show that the work was stopped, with a button that starts it again."""
+    """Show that the work ``mark`` was stopped, with a button that starts it again."""
     st.session_state.setdefault(STOPPED, {})
     show_notice(_("Reading this text was stopped."), role="status")
     help = _("Begins at the first layer")
@@ -134,17 +134,16 @@ def _key(mark: str) -> str:
 
 
 Told = TypeVar("Told")
+Question = TypeVar("Question", bound=ModelRequest[Any])
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
-    """Return the predictions in order; fewer if the visitor has stopped. Raise UserError."""
+    """Return the answers to requests, in order; fewer if the visitor has stopped; may raise UserError."""
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
-def map_questions(
-    questions: Sequence[PredictRequest[Answer]], doing: str, ask: Callable[[PredictRequest[Answer]], Told]
-) -> list[Told]:
-    """Return the results of ``ask`` for the requests, in order; fewer if the visitor has stopped."""
+def map_questions(questions: Sequence[Question], doing: str, ask: Callable[[Question], Told]) -> list[Told]:
+    """Return the results of ``ask`` for all requests, in order; fewer if the visitor has stopped."""
     if not questions:
         return []
     mark = f"{questions[0].key}:{len(questions)}"
@@ -158,7 +157,7 @@ MOST_STATES = 8  # Maximum number in a session; a state takes about 100 kB, or a
 
 
 def may_begin(key: str, many: int, label: str) -> bool:
-    """Return True for a run over at most UNASKED texts, and for a longer run that was started.
+    """Return True if a run may start: it has at most UNASKED texts, or the visitor has started it.
 
     Otherwise draw the start button and return False.
     """
@@ -171,10 +170,10 @@ def may_begin(key: str, many: int, label: str) -> bool:
 
 
 def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
-    """Return the state of a scoring run, complete or up to the step at which the visitor stopped it.
+    """Score heads on a corpus; return the state, complete or up to the step at which the visitor stopped.
 
-    Raise UserError if a request fails, or if the model does not know the words of most texts. The session keeps
-    the state, so that a continuation only computes the rest.
+    Raise UserError if a request fails, or if the model does not know the words of most texts. The session keeps the
+    state, so that a continuation only computes the rest.
     """
     states: dict[str, ScoringState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, None) or ScoringState(run.key)
@@ -195,6 +194,6 @@ def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
 
 
 def finished_state(run: ScoringRun) -> ScoringState | None:
-    """Return the completed state of a run from this session, or None; compute nothing."""
+    """Return the completed state of a scoring run of this session, or None; compute nothing."""
     state: ScoringState | None = st.session_state.get(STATES, {}).get(run.key)
     return state if state is not None and state.done == len(run.batches()) else None

@@ -1,4 +1,4 @@
-"""The backend of this process, and the store of traces: those of the backend and of opened files."""
+"""Objects that all sessions share: the backend, and the store of traces, opened files included."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class ViewOptions:
 
     @staticmethod
     def from_query(part: str, words: str, special: str, renormalise: str) -> ViewOptions:
-        """Return the options of the fields of a query."""
+        """Return the view options from the fields of a query string."""
         return ViewOptions(part, words == "1", special != "0", renormalise == "1")
 
 
 def trace_seal(of: str | bytes) -> str:
-    """Return a keyed hash that a trace's address must contain, and that identifies an opened file.
+    """Return the seal of a trace: a keyed hash that its address must contain. It also identifies an opened file.
 
     A trace's id is the hash of its text: without the seal, a client that knows the text could find out if another
     visitor has traced it. The key changes with each start of the server, so browsers do not reuse responses of an
@@ -67,13 +67,13 @@ def trace_seal(of: str | bytes) -> str:
 
 @cache
 def get_backend() -> LocalBackend:
-    """Return the backend shared by all sessions: the server at HEADLIGHT_BACKEND if set, else local."""
+    """Return the backend that all sessions share: the server at HEADLIGHT_BACKEND, or a local backend."""
     cancellation.set_visitor_source(visitors.page_visitor)
     return remote_backend.from_env() or SubprocessBackend()
 
 
 class TraceStore:
-    """A store of traces by id.
+    """A store of the traces of all sessions, by id.
 
     The id of a file is a keyed hash of its content, so no file can replace the trace of a text.
     """
@@ -101,7 +101,7 @@ class TraceStore:
         return trace
 
     def find(self, trace_id: str) -> Trace | None:
-        """Return a stored trace or None.
+        """Return the trace with this id if it is stored, else None.
 
         An id with a prefix returns the derived trace (``by_writing``, ``by_chinese_words``).
         """
@@ -114,11 +114,11 @@ class TraceStore:
         return self.opened.get(trace_id) if trace_id.startswith("file-") else get_backend().recent(trace_id)
 
     def original(self, trace: Trace) -> Trace:
-        """Return the trace before its derivation by Chinese words or written tokens."""
+        """Return the trace from which this trace was derived, by Chinese words or written tokens, or itself."""
         return self.find(trace.id.removeprefix(WRITTEN).removeprefix(CHINESE)) or trace
 
     def by_writing(self, trace: Trace) -> Trace:
-        """Return the trace with the rows of its cross-attention labelled by the written tokens.
+        """Return the trace with cross-attention rows labelled by the tokens that the steps generate.
 
         Only the part "cross" of this trace is valid.
         """
@@ -133,7 +133,7 @@ class TraceStore:
         return View(trace, look.part or None, look.words, look.special, look.renormalise)
 
     def survey(self, trace: Trace, look: ViewOptions) -> HeadSummary:
-        """Return the thumbnails and measures of all heads, cached. Raise Cancelled."""
+        """Return the thumbnails and measures of all heads of a trace, from a cache; may raise Cancelled."""
 
         def make() -> HeadSummary:
             return self.gate.run(lambda: summarize_heads(self.view(trace, look), THUMBNAIL))

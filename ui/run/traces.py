@@ -1,4 +1,4 @@
-"""The trace of the chosen view, with progress on the page."""
+"""The trace of the text and model that a visitor has selected, with progress on the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ READ = "read_already"  # Session key of the id of a trace that was computed befo
 
 
 def request_of(choice: ViewState) -> TraceRequest:
-    """Return the backend's request for a choice."""
+    """Return the trace request for the texts and the model in ``choice``."""
     return TraceRequest(
         model=choice.model,
         revision=choice.revision or None,
@@ -39,9 +39,9 @@ def request_of(choice: ViewState) -> TraceRequest:
 
 
 def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
-    """Return the model and the input of a displayed trace, as fields of a request; an opened file names its own model.
+    """Return the model and the texts of a displayed trace, as fields of a model request.
 
-    A text that was cut stays cut.
+    An opened file names its own model. A truncated text stays truncated.
     """
     opened = bool(choice.opened)
     return {
@@ -55,7 +55,7 @@ def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
 
 
 def id_of(choice: ViewState) -> str:
-    """Return the id of the trace that a choice shows."""
+    """Return the id of the trace for the texts and the model in ``choice``."""
     plain = choice.opened or request_of(choice).key
     return f"{CHINESE}{plain}" if by_chinese_words(choice) else plain
 
@@ -66,7 +66,7 @@ def by_chinese_words(choice: ViewState) -> bool:
 
 
 def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
-    """Return the trace of a choice, or None after an error, which is shown on the page.
+    """Return the trace for ``choice``; if it fails, show the error on the page and return None.
 
     ``signed`` is True if the page supports files of signed values; other pages need attention weights.
     """
@@ -150,11 +150,11 @@ EDITED = "edited_trace"  # Session key of the trace id of an edited text, which 
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields of a view that the edited text keeps, and notes; ({}, []) for a new text.
+    """Return what remains of a selection after an edit of the text: fields of the view, and notes.
 
-    The notes are sentences about removed words. The edited text is traced here, and the page finds its trace in
-    the cache. If it cannot be traced, the page shows the error. A text of more than LONG characters keeps no
-    fields; the page traces it with a progress bar and a stop button.
+    For a new text, return ({}, []). The notes are sentences about removed words. The edited text is traced here, and
+    the page finds its trace in the cache. If it cannot be traced, the page shows the error. A text of more than LONG
+    characters keeps no fields; the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
@@ -174,5 +174,5 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
 
 
 def was_edited(trace_id: str) -> bool:
-    """Return True if the trace's text was edited and shows the head of the previous text."""
+    """Return True if a trace's text is an edit of the text shown before, whose head is still selected."""
     return bool(st.session_state.get(EDITED) == trace_id)

@@ -1,4 +1,7 @@
-"""The visitor of a page's thread: their work is cancelled when the page is closed. Routes use ui.routes.limits."""
+"""The visitor for whom a thread draws a page; closing the page cancels the visitor's work.
+
+Routes use ui.routes.limits.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NOW = {"Cache-Control": "no-store"}
 
 
 async def liveness(_request: Request) -> Response:
-    """Return 200 while the process answers."""
+    """Return 200, to show that the process answers."""
     return PlainTextResponse("live", headers=NOW)
 
 
@@ -107,7 +107,7 @@ class RequestMetrics:
 
 
 class ProcessMetrics(Collector):
-    """A collector of cache sizes and queue lengths, read at each scrape.
+    """A collector of cache sizes and queue lengths for OpenMetrics, read at each scrape.
 
     ``lines`` are the queues of file routes, by name.
     """

@@ -1,4 +1,4 @@
-"""Treatment of every request: hosts, origins, security headers, the visitor cookie, and old addresses."""
+"""Middleware for every request: allowed hosts and origins, security headers, visitor cookie, old addresses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class VisitorCookie:
 
 
 def cookie_of(headers: Headers) -> str:
-    """Return the visitor cookie of a request if it is valid; else return a new cookie."""
+    """Return the visitor cookie of a request if it is valid, else a new cookie."""
     cookies: SimpleCookie = SimpleCookie()
     try:
         cookies.load(headers.get("cookie", ""))
@@ -239,7 +239,7 @@ def _of_one_site(scope: Scope) -> Scope:
 
 
 class OldAddresses:
-    """Middleware that redirects the addresses of pages in earlier versions, with their parameters (308)."""
+    """Middleware that redirects page addresses of earlier versions, with their parameters (status 308)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -264,10 +264,10 @@ def may_be_proxied(asked: HTTPConnection, environ: Mapping[str, str] = os.enviro
 
 
 def names_of(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the identifiers by which a request is limited: its address and its visitor cookie.
+    """Return the identifiers by which a client's requests are limited: address and visitor cookie.
 
-    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are shared by
-    many clients and are left out.
+    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are shared by many
+    clients and are left out.
     """
     cookie = asked.cookies.get(NAME, "")
     address = normalize_address(asked.client.host) if asked.client else ""

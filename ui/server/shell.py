@@ -1,4 +1,4 @@
-"""The main script of Streamlit: the setup that all pages share; it runs before each page."""
+"""The main script of Streamlit, which runs before each page: the setup that all pages share."""
 
 from __future__ import annotations
 

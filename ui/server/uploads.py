@@ -1,4 +1,4 @@
-"""Memory limits for uploaded files, for each open page and for all pages; Streamlit's own limit is for each file.
+"""Memory limits for uploaded files, for each open page and for the server; Streamlit limits each file only.
 
 Streamlit keeps a file in memory as long as its page is open, even if the page does not use the file. The limits
 therefore count the files in memory and the files that are being received.

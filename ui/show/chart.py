@@ -1,4 +1,4 @@
-"""Drawing of figures on a page, with the theme's colours, a toolbar and click handlers."""
+"""Drawing of Plotly figures on a page, with the theme's colours, a toolbar and click handlers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def theme() -> Theme:
 def draw_chart(
     figure: Figure, key: str, *, place: DeltaGenerator | None = None, on_click: Callable[[str], None] | None = None
 ) -> None:
-    """Draw a figure in ``place`` or the current container, with its own colours.
+    """Draw a figure in ``place`` or the current container.
 
     ``on_click`` is called with ``key`` when a mark is clicked; the session state under that key contains the mark.
     """

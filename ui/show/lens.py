@@ -19,7 +19,7 @@ TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Compute and draw the logit lens of the blank with index ``at``."""
+    """Compute and draw the logit lens of the blank number ``at``."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -38,7 +38,7 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def draw(found: Layers, state: str) -> None:
-    """Draw both figures, a summary and the download; ``state`` names the hidden state."""
+    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state."""
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
@@ -88,7 +88,7 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the first layer from which the answer ranks first in all later layers."""
+    """Return a sentence with the layer from which on the model's answer always ranks first."""
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None

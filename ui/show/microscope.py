@@ -47,11 +47,11 @@ FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
 
 def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
-    """Return the address and the secret of a new selection token, or None if each click needs a run.
+    """Return the address and the secret of a new selection token, or None if clicks need a script run.
 
-    Clicks need a run if the page shows notes, which a click removes, or if the text does not fit into an address.
-    ``offered`` is the head of the page's button that resets the selection; the button's visibility depends on the
-    selection.
+    A selection token stores clicks without running the page's script (ui/state/selection_token.py). A run is needed if
+    the page shows notes, which a click removes, or if the text does not fit into an address. ``offered`` is the head
+    of the page's button that resets the selection; the button's visibility depends on the selection.
     """
     if notes() or not fits(get_view_state()):
         return None
@@ -64,7 +64,7 @@ def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, in
 def apply_selection(
     trace_id: str, look: ViewOptions, offered: tuple[int, int] | None, choice: ViewState, said: Any
 ) -> KeptSelection | None:
-    """Return the choice after a selection, or None if only a run can show its result."""
+    """Return the visitor's choice after a selection in the microscope; None if it needs a script run."""
     trace = get_trace_store().find(trace_id)
     if trace is None or not well_formed(said):
         return None
@@ -109,7 +109,7 @@ def draw_matrices(
     numbers: bool | None = None,
     about: About | None = None,
 ) -> None:
-    """Draw matrices as ``mount`` does; ``about`` is the provenance, by default the page's model and text."""
+    """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text."""
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
@@ -119,7 +119,7 @@ BOTH = gettext_lazy("This sentence and this head")
 
 
 def explore_link(there: ViewState, what: str = BOTH) -> None:
-    """Draw a link to a view on Explore, unless its text is too long for an address."""
+    """Draw a link that opens a view on Explore, unless its text is too long for an address."""
     if fits(there):
         link_to_view(
             "explore",
@@ -134,9 +134,9 @@ OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, 
 
 
 def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Draw a button that resets the selection of an edited text, if that selects another head.
+    """Draw a button that selects the strongest head of an edited text, unless it is selected already.
 
-    Return the (layer, head) after a reset, or None if the text was not edited.
+    Return the (layer, head) that the button selects, or None if the text was not edited.
     """
     if not was_edited(view.trace.id):
         return None
@@ -185,7 +185,7 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
         show_notice(
-            _("This text has only special tokens, which are hidden. Show them in View options."),
+            _("The text has only special tokens. Show them in View options."),
             role="status",
         )
         return None

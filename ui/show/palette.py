@@ -1,4 +1,4 @@
-"""The search for pages, settings and terms, which Ctrl+K opens on every page."""
+"""The search palette for pages, settings and terms, which Ctrl+K opens on every page."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ TERMS = {
 
 
 def entries() -> list[PaletteEntry]:
-    """Return the entries in the active language: pages with their tabs, settings, then terms."""
+    """Return the entries of the palette in the active language: pages with their tabs, settings, terms."""
     return [*_views(), *_settings(), *(PaletteEntry("", "term", translate(t), translate(n)) for t, n in TERMS.items())]
 
 
@@ -93,7 +93,7 @@ def _settings() -> Iterator[PaletteEntry]:
 
 
 def draw_palette() -> None:
-    """Draw the search, and open the view that was picked."""
+    """Draw the palette, and open the view that was picked."""
     palette.mount(entries(), KEY, _pick)
     view = st.session_state.pop(OPENED, None)
     if view is not None:

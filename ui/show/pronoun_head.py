@@ -15,7 +15,7 @@ KEY = "pronoun_head"
 
 
 def describe_pronoun_head(found: PronounHeadScore) -> str:
-    """Return a sentence on a head's score on held-out links, next to the best rule and the test's p."""
+    """Return a sentence on the score of a pronoun head, compared with the best baseline rule."""
     return _(
         "The pronoun head is {layer}-{head}: {accuracy:.0f} % of {links:,} held-out links, against {rule_accuracy:.0f}"
         " % by the rule “{rule}” (two-sided p = {p:.2g}).",

@@ -12,7 +12,7 @@ from ui.show.scored_links import describe_relation
 
 
 def draw_published(who: PageModel) -> None:
-    """Draw the published scores if the answering model is the embedded BERT."""
+    """Draw the published scores if the model that answers on the page is the embedded BERT."""
     found = masked_accuracy(who.model)
     if found is None:
         return
@@ -29,7 +29,7 @@ def draw_published(who: PageModel) -> None:
 
 
 def answers(title: str, found: MaskedAccuracy) -> str:
-    """Return a sentence with the accuracy of the model's predictions."""
+    """Return a sentence with the accuracy of the embedded BERT on masked words and next sentences."""
     return _(
         "{title} on held-out texts: of {masked:,} masked tokens it predicts {first:.1%} at rank 1 and "
         "{five:.1%} in the top 5 (most frequent tokens: {common_first:.1%}, {common_five:.1%}). Of {pairs:,} "

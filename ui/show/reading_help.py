@@ -12,7 +12,7 @@ VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expand
 
 
 def reading_help() -> DeltaGenerator:
-    """Return the container of the help text.
+    """Return the container of a page's “How to read this” section, to draw the help text in.
 
     The section keeps its state during a visit to a page; the session stores the visited pages.
     """

@@ -1,4 +1,4 @@
-"""The links behind a head's score, with their sentences."""
+"""The annotated links on which a head was scored, with hits and misses, in their sentences."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ WORDS: dict[str, str] = {
 
 
 def describe_relation(relation: str) -> str:
-    """Return a relation with its meaning if it is known.
+    """Return the name of a relation, with its meaning if it is known.
 
     >>> describe_relation("det"), describe_relation("my own")
     ('det: determiner such as “the”', 'my own')
@@ -108,7 +108,7 @@ Entry = TypeVar("Entry", bound=ScoredEntry)
 
 @dataclass(frozen=True)
 class PaginationOptions:
-    """The options of a paginated list; the options of a page inherit them."""
+    """The options of a paginated list: the outcome to show, and the number of the list's page."""
 
     outcome: str = option("all", choices=FILTERS)
     leaf: int = 1  # Page of the list, from 1.
@@ -117,9 +117,9 @@ class PaginationOptions:
 def paginate(
     every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN
 ) -> tuple[list[Entry], list[Entry]]:
-    """Draw the controls of a list for the options ``kind``; return the filtered and the drawn entries.
+    """Draw the controls of a paginated list; return all filtered entries, and the entries to draw.
 
-    ``about`` is the help text, which defines a hit.
+    ``kind`` is the class of the page's options, and ``about`` the help text, which defines a hit.
     """
     left, right = st.columns([2, 1])
     name = widget_key(kind, "outcome")
@@ -139,12 +139,12 @@ def paginate(
 
 
 def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
-    """Return the entries with an outcome: "all", "hits" or "misses"."""
+    """Return the entries with an outcome, which is "all", "hits" or "misses"."""
     return [one for one in every if outcome == "all" or one.hit == (outcome == "hits")]
 
 
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
-    """Return a line about a link with the head's weight for the target and for the top word.
+    """Return a line about a link: the head's weight on the target, and on the word with the largest weight.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -169,13 +169,13 @@ def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
 
 
 def word(one: ListedLink, unit: int) -> str:
-    """Return the text of a unit in quotation marks."""
+    """Return the text of a unit of a sentence in quotation marks."""
     start, end = one.item.units[unit]
     return f"“{one.item.text[start:end]}”"
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """Return a weight with 2 decimals, or with 4 if the largest weight is below 0.1.
+    """Format a unit's weight: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -184,7 +184,7 @@ def weight(worth: FloatArray, unit: int) -> str:
 
 
 def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
-    """Return the chips of a sentence in text order: units with their weights, and the words between them."""
+    """Return a sentence as chips for a token strip: units with their weights, and the words between them."""
     chips, at = [], 0
     for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
         start, end = one.item.units[unit]
@@ -205,7 +205,7 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """Return the view of the same head and the same two words on the page Explore."""
+    """Return the view on Explore of the same head, with the two words of a link selected."""
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
@@ -231,12 +231,12 @@ class LinkScore:
     rule: int  # The baseline rule, as in probing/statistics.py.
 
     def name(self) -> str:
-        """Return the head as “layer-head”."""
+        """Return the name of the head, such as "3-1"."""
         return f"{self.place[1]}-{self.place[2]}"
 
 
 def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, choice: ViewState) -> None:
-    """Draw the list of links with its controls, for the options ``kind`` of a page."""
+    """Draw the list of the links behind a score, with its controls; ``kind`` is the page's options."""
     every = list_links(score.counts, score.corpus, score.place, score.rule)
     show_notice(summary(score, every), role="status")
     kept, shown = paginate(every, kind, options)
@@ -250,7 +250,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
 
 
 def summary(score: LinkScore, every: list[ListedLink]) -> str:
-    """Return sentences with the hits and misses of the head and the hits of the baseline rule."""
+    """Return sentences with the head's hits and misses and the baseline rule's hits."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)

@@ -18,7 +18,7 @@ from ui.state.session import VIEW, get_view_state
 
 
 def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV: numbers keep all digits, and texts that look like formulas get an apostrophe.
+    """Return a table as CSV; texts that look like formulas get an apostrophe, and numbers keep all digits.
 
     The column names become unique and not empty. Raise ValueError if the length of a row differs from the number
     of names.
@@ -53,12 +53,12 @@ ANSWERED_BY = "answered_by"  # Session key of (view, model, revision), the answe
 
 
 def set_answering_model(model: str, revision: str | None) -> None:
-    """Store the model that answers on this page, for the provenance of its downloads."""
+    """Note the model that answers on this page, for the provenance of its downloads."""
     st.session_state[ANSWERED_BY] = (st.session_state.get(VIEW), model, revision)
 
 
 def page_provenance() -> dict[str, str]:
-    """Return the model of the page, its revision or the hash of its weights, and the texts on the page."""
+    """Return the provenance of the page's numbers: the model with its revision or hash, and the texts."""
     made, texts = _reading()
     return model_fields(made) | {
         name: text for name, text in zip(("text", "pair", "target"), texts, strict=True) if text
@@ -66,7 +66,7 @@ def page_provenance() -> dict[str, str]:
 
 
 def model_provenance() -> dict[str, str]:
-    """Return the model fields of the page only, for numbers that do not depend on its text."""
+    """Return the provenance without the texts, for numbers that depend on the model only."""
     return model_fields(_reading()[0])
 
 
@@ -93,7 +93,7 @@ def model_fields(made: ModelId) -> dict[str, str]:
 
 
 def add_header(text: str) -> str:
-    """Return a plain text with the model fields above it, separated by an empty line."""
+    """Return a plain text with the provenance of its model above it, separated by an empty line."""
     return "".join(f"{name}: {value}\n" for name, value in model_provenance().items()) + f"\n{text}"
 
 

@@ -70,9 +70,9 @@ def format_small(number: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """Return a probability with two decimals, or with two significant digits if it is below 0.01.
+    """Format a probability with two decimals, or with two significant digits if it is below 0.01.
 
-    Below SMALL it is shown in scientific notation with one digit.
+    Below SMALL, use scientific notation with one digit.
 
     >>> percent(0.3149), percent(0.00123), percent(3.2e-7)
     ('0.31', '0.0012', '3e-07')
@@ -87,7 +87,7 @@ def percent(probability: float) -> str:
 
 
 def times(log_odds: float, first: str, second: str) -> str:
-    """Return a sentence with the odds ratio of two answers, from its natural logarithm.
+    """Return a sentence with the odds ratio of two answers, from their log-odds in nats.
 
     >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
@@ -99,7 +99,7 @@ def times(log_odds: float, first: str, second: str) -> str:
 
 
 def factor(log: float) -> str:
-    """Return exp(|log|) as text, always at least 1.
+    """Return exp(|log|) as text: a factor that is always at least 1.
 
     >>> factor(-0.7), factor(9.0), factor(50.0)
     ('2.01', '8,103', '5 × 10²¹')
@@ -113,7 +113,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Format a probability that is given as its natural logarithm, since the probability of a long text underflows.
+    """Format a probability from its natural logarithm; that of a long text underflows as a float.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
@@ -142,7 +142,7 @@ def superscript(number: int) -> str:
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """Return the names in order; duplicates get a number, counted from the left.
+    """Return the names with numbers appended to those that occur twice or more, from left to right.
 
     >>> number_duplicates(["the", "key", "to", "the", "lock"])
     ['the (1)', 'key', 'to', 'the (2)', 'lock']

@@ -51,10 +51,10 @@ _LOCK = threading.Lock()
 
 
 def keep_own_choice(view: str) -> None:
-    """Restore the visitor's choice outside the tour, and resume a tour that a reload interrupted.
+    """Restore the visitor's own choice on views outside the tour, and resume a tour after a reload.
 
-    The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this before
-    the page draws anything of the choice.
+    The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this function
+    before the page draws anything of the choice.
     """
     _resume(view)
     _rejoin(view)
@@ -66,7 +66,7 @@ def keep_own_choice(view: str) -> None:
 
 
 def draw_button() -> None:
-    """Draw the button that starts the tour, unless the visitor is on the tour."""
+    """Draw the button that starts the tour, unless the visitor is on it."""
     if STOP not in st.session_state and st.button(
         translate(BUTTON), type="tertiary", icon=":material/tour:", help=_("Six stops; you can leave at any time.")
     ):
@@ -74,7 +74,7 @@ def draw_button() -> None:
 
 
 def bar(view: str) -> None:
-    """Draw the bar of the tour above a view, and outline the element that the stop is about."""
+    """Draw the tour's bar above a view, and outline the element that the current stop explains."""
     if STOP not in st.session_state:
         return
     at = st.session_state[STOP]
@@ -85,7 +85,7 @@ def bar(view: str) -> None:
 
 
 def go_to_stop(stop: int) -> None:
-    """Open the page and the view of a stop; this ends the script run."""
+    """Open the view of a stop of the tour; this ends the script run."""
     state = st.session_state
     restore_view_state()
     state[OWN] = _own_choice()
@@ -108,7 +108,7 @@ def leave() -> None:
 
 
 def left_at() -> int:
-    """Return the current stop, or the stop at which the visitor left the tour."""
+    """Return the number of the current stop, or of the stop at which the visitor left the tour."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 

@@ -1,4 +1,4 @@
-"""A page with its views: the title, the tabs, and links from one view to another."""
+"""A page with its views: title and tabs, and links from one view to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABS_KEY = "view_tabs"
 
 
 def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
-    """Draw the title and the tabs of a page, and the current view by its function in ``views``."""
+    """Draw a page: its title, its tabs, and the current view by its function in ``views``."""
     view = current_view()
     page = BY_VIEW[view]
     st.title(translate(page.title))
@@ -45,12 +45,12 @@ def link_to_view(view: str, label: str, *, query: Mapping[str, Any] | None = Non
 
 
 def go_to_view(view: str, query: Mapping[str, Any]) -> None:
-    """Open a view with the query of its address; this ends the script run."""
+    """Open a view with the given query parameters; this ends the script run."""
     st.switch_page(file_of(view), query_params={**query, **view_fields(view)})
 
 
 def file_of(view: str) -> str:
-    """Return the path of a view's page, relative to the main script.
+    """Return the path of the script of a view's page, relative to the main script.
 
     >>> file_of("find")
     '../../pages/attention_heads.py'

@@ -1,4 +1,4 @@
-"""The code of the session's class; the address of every page contains it, so that a reload keeps the class."""
+"""The code of the class that a session attends; every address contains it, so that a reload keeps it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ADDRESS = "class"  # Name of the query field.
 
 
 def code() -> str | None:
-    """Return the class code, or None outside a class."""
+    """Return the code of the class that the session attends, or None."""
     found: str | None = st.session_state.get(CODE)
     return found
 
 
 def enter(room: str) -> None:
-    """Store the class code for the session."""
+    """Store the code of a class for this session."""
     st.session_state[CODE] = room
 
 
@@ -37,13 +37,13 @@ def is_code(text: str) -> bool:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """Enter the class of the address, if any, and return the address without its code."""
+    """Enter the class that an address names, if any; return the query without the code."""
     if is_code(room := query.get(ADDRESS, "").upper()):
         enter(room)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
 
 
 def address_fields() -> dict[str, str]:
-    """Return the field of the address for the class; {} outside a class."""
+    """Return the query field with the class code; {} outside a class."""
     room = code()
     return {ADDRESS: room} if room else {}

@@ -39,7 +39,7 @@ def set_language(code: str) -> None:
 
 
 def of_browser(locale: str | None) -> str:
-    """Return the app's language for a browser locale, such as zh for zh-CN; English if there is none.
+    """Return the language of the app for a browser locale: zh for zh-CN, English for unknown locales.
 
     >>> of_browser("zh-CN"), of_browser("en-GB"), of_browser("xx"), of_browser(None)
     ('zh', 'en', 'en', 'en')
@@ -49,7 +49,7 @@ def of_browser(locale: str | None) -> str:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """Set the language of the address if the app has it, and return the address without its language."""
+    """Set the language that an address names, if the app has it; return the query without it."""
     if (code := query.get(ADDRESS)) in available_languages():
         set_language(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
@@ -65,6 +65,6 @@ def tag() -> str:
 
 
 def address_fields() -> dict[str, str]:
-    """Return the field of the address for the language; {} if the browser's language is used."""
+    """Return the query field of the language; {} if the browser's language is used."""
     picked = st.session_state.get(LANGUAGE)
     return {ADDRESS: picked} if picked else {}

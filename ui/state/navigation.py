@@ -18,7 +18,7 @@ FIELD = "view"  # Name of the query field.
 
 @dataclass(frozen=True)
 class AppPage:
-    """A page: its file in `pages/`, its title and icon, and the titles of its views by name."""
+    """A page of the app: its file in `pages/`, title and icon, and the titles of its views by name."""
 
     file: str
     title: str
@@ -33,7 +33,7 @@ class AppPage:
 
     @property
     def first(self) -> str:
-        """Return the name of the view that the page shows without a query."""
+        """Return the name of the page's first view, which is shown without a query."""
         return next(iter(self.views))
 
 
@@ -51,7 +51,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             },
             address="",
         ),
-        AppPage("compare", gettext_lazy("Compare"), "compare", {"compare": gettext_lazy("Compare")}),
+        AppPage(
+            "compare",
+            gettext_lazy("Compare"),
+            "compare",
+            {"compare": gettext_lazy("Side by side"), "similarity": gettext_lazy("Similarity")},
+        ),
         AppPage("image_attention", gettext_lazy("Image attention"), "image", {"pictures": gettext_lazy("Pictures")}),
     ),
     gettext_lazy("Learn"): (
@@ -141,7 +146,7 @@ OLD_OPTIONS = (("compare", "show", "carry", "patching"),)
 
 
 def view_at(path: str, field: str | None) -> str:
-    """Return the view at an address: that of the query field if the page has it, else the page's first view.
+    """Return the view at the path of a page: that in the query field if the page has it, else the first.
 
     >>> view_at("", None), view_at("", "find"), view_at("tokens", "find"), view_at("no_page", None)
     ('explore', 'find', 'tokens', 'explore')
@@ -160,7 +165,7 @@ def view_fields(view: str) -> dict[str, str]:
 
 
 def view_named(name: str) -> str | None:
-    """Return the view that a link or a lesson names, by the view's name or an address of it; None if there is none.
+    """Return the view for a name in a link or a lesson: a view's name or address; None if unknown.
 
     >>> view_named("bertviz"), view_named("find"), view_named("fill_in_the_blank"), view_named("nowhere")
     ('bertviz_views', 'find', 'masked_words', None)
@@ -171,7 +176,9 @@ def view_named(name: str) -> str | None:
 
 
 def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
-    """Return the view of a link of this or an earlier version, with the rest of its query; None if there is none.
+    """Return the view that a link opens, with the rest of its query; None if there is no such view.
+
+    Links of earlier versions are understood.
 
     >>> view_of_link("vectors", {"layer": "3"}), view_of_link("tokens", {"view": "vectors"})
     (('vectors', {'layer': '3'}), ('vectors', {}))
@@ -186,7 +193,7 @@ def view_of_link(path: str, query: Mapping[str, str]) -> tuple[str, dict[str, st
 
 
 def new_address(path: str, query: str) -> str | None:
-    """Return the address that replaces one of an earlier version, with its query; None if there is none.
+    """Return the present address of a page or view of an earlier version; None if it is not an old address.
 
     >>> new_address("find", "layer=3"), new_address("pictures", ""), new_address("tokens", "")
     ('?layer=3&view=find', 'image_attention', None)
@@ -220,6 +227,6 @@ def _current_address(path: str, query: Mapping[str, str]) -> tuple[str, dict[str
 
 
 def title_of(view: str) -> str:
-    """Return the title of a view, untranslated: its tab's, or its page's if the page has no tabs."""
+    """Return the untranslated title of a view: of its tab, or of its page if that has no tabs."""
     page = BY_VIEW[view]
     return page.views[view] if len(page.views) > 1 else page.title

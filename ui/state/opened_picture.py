@@ -1,4 +1,4 @@
-"""An opened trace of a picture; the page Pictures shows it independently of the texts on other pages."""
+"""A picture's trace opened from a file, for the page Pictures; texts on other pages are unaffected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OPENED = "picture_trace_opened"
 
 
 def open_picture(trace: Trace) -> None:
-    """Store the trace for the page Pictures."""
+    """Store a trace of a picture, to be shown on the page Pictures."""
     st.session_state[OPENED] = trace
 
 
@@ -21,5 +21,5 @@ def opened_picture() -> Trace | None:
 
 
 def close() -> None:
-    """Remove the opened trace."""
+    """Remove the opened picture's trace."""
     st.session_state.pop(OPENED, None)

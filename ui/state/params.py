@@ -1,7 +1,7 @@
-"""Options of a single page: a frozen dataclass that is stored in the address, next to the shared choice.
+"""Options of a single page: a frozen dataclass, stored in the address next to the shared choice.
 
-A page defines its options as a frozen dataclass with defaults. ``option`` (viz/options.py) declares more about a field:
-label, help, choices, name in the address, and its value for another text.
+A page defines its options as a frozen dataclass with defaults. ``option`` (viz/options.py) declares more about a
+field: label, help, choices, name in the address, and its value for another text.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The options of a page on which another model may answer if the chosen model lacks the task head."""
+    """The options of a page on which a substitute answers if the selected model lacks the task head."""
 
     # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
     answering_model: str = option(
@@ -38,7 +38,7 @@ class AnsweringOptions:
 
 
 def get_params(kind: type[Options]) -> Options:
-    """Return this page's options from the address, and show notices for parts that are invalid."""
+    """Return this page's options from the address; show a notice for each part that is invalid."""
     _forget_places(kind)
     found, problems = parse_params(kind, own_query())
     notes().extend(problem for problem in problems if problem not in notes())
@@ -62,7 +62,7 @@ def set_params(kind: type[Options], **changes: Any) -> None:
 
 
 def drop_place(_raw: str) -> str:
-    """Return "", which drops a field of a text that is no longer read."""
+    """Return "" for any value: an option that refers to tokens is dropped if the text changes."""
     return ""
 
 
@@ -95,6 +95,6 @@ def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options
 
 
 def format_params(options: Any) -> dict[str, str]:
-    """Return the options as fields of an address, without the defaults."""
+    """Return a page's options as query fields, without those that have their default."""
     values = {one.name: (getattr(options, name), one.default) for name, one in options_of(type(options)).items()}
     return {name: write_value(value) for name, (value, usual) in values.items() if value not in (usual, None)}

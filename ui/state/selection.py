@@ -28,27 +28,27 @@ SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
 
 
 def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    """Return the session state for the view that this page shows.
+    """Return the session-state entries that record the head, token and target shown on this page.
 
-    The state contains the head, the token and the target, selected or default.
+    They may be selected or default.
     """
     seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
     return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
 
 
 def set_last_view(model: str, trace_id: str, view: dict[str, Any]) -> None:
-    """Store the view that this page shows."""
+    """Record the head, token and target that this page shows, for the trace and the model."""
     st.session_state.update(last_view_entries(model, trace_id, view))
 
 
 def get_last_view(trace_id: str) -> dict[str, Any]:
-    """Return the last view of a trace; {} if another trace was shown last."""
+    """Return the head, token and target last shown for a trace; {} if another trace was shown last."""
     last, view = st.session_state.get(SEEN, ("", {}))
     return dict(view) if last == trace_id else {}
 
 
 def begin_with(choice: ViewState) -> ViewState:
-    """Return the choice, with the last viewed head if no head is selected and the model is the same.
+    """Return the choice with the last viewed head, if no head is selected and the model is the same.
 
     The last viewed head is used once, so that the browser's back button still works.
     """
@@ -63,10 +63,10 @@ SHARE = 0.5  # Minimum share of the old tokens in an edited text.
 
 
 def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any], list[str]] | None:
-    """Return the choice in tokens of the edited text, and notes; None if the text is new.
+    """Return the selection moved to the tokens of an edited text, and notes; None if the text is new.
 
-    The notes are sentences about words that were removed or replaced. A text is new if it has less than half of
-    the old tokens (SHARE).
+    ``old`` and ``new`` are the traces of both texts. The notes are sentences about words that were removed or
+    replaced. A text is new if it has less than half of the old tokens (SHARE).
     """
     part = choice.part if choice.part in old.parts and choice.part in new.parts else None
     left, right = View(old, part), View(new, part)
@@ -124,7 +124,7 @@ def _new_place(
 
 
 def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:
-    """Return the view options, and a sentence if the link names a part that the trace does not have."""
+    """Return the view options for a trace, and a sentence if it lacks the part that the link names."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
         note = gettext_lazy(
@@ -138,7 +138,7 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
 
 
 def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the component's selection, and sentences about choices that this trace does not allow."""
+    """Return the selection for the microscope, and sentences about choices that this trace does not allow."""
     notes: list[str] = []
     head = _head(choice, view, notes)
     if head is not None and head[0] not in view.attending:
@@ -168,7 +168,7 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
 
 
 def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
-    """Return the selection for the direction of the microscope.
+    """Return the selection as the microscope needs it for its direction, outgoing or incoming links.
 
     For incoming links, the query is None if the visitor has not chosen a query.
     """
@@ -184,7 +184,7 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return the changes of the choice for a selection in the component, within the view's range."""
+    """Return the fields of the choice that a selection in the microscope changes, limited to the view."""
     layer, head = selection.get("layer"), selection.get("head")
     focus, target = selection.get("focus"), selection.get("target")
     found: dict[str, Any] = {}
@@ -267,7 +267,7 @@ def pronoun_in(view: View) -> int | None:
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
-    """Return the summary of all heads on this text, and the positional prior of the heads.
+    """Return the summary of all heads on this text, and their positional prior, or None.
 
     Stop the script if the visitor has left or the time limit is exceeded.
     """

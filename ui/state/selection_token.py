@@ -1,4 +1,4 @@
-"""Selections in a figure that are stored between two runs of a session's script, without a run of their own.
+"""Selection tokens: they let a figure store a selection without a run of the page's script.
 
 A figure has a selection token if no other element of its page depends on its selection. The browser posts a
 selection with the token to ui/routes/selection_tokens.py, and the session applies the selection in its next run.
@@ -21,7 +21,7 @@ Address = Callable[[ViewState], dict[str, str]]
 
 @dataclass(frozen=True)
 class KeptSelection:
-    """A stored choice, and the session state that belongs to it."""
+    """A stored choice, and the session-state entries that belong to it."""
 
     choice: ViewState
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +31,7 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A token for the selections of a session's figure.
+    """A token by which a session's figure stores selections without a script run.
 
     ``follow`` returns the new choice for the browser's selection, or None if a run is needed. ``address`` returns
     the query of a choice, and ``mine`` is the session's own part of the query. ``present`` shows a query to the
@@ -66,7 +66,7 @@ class SelectionToken:
         _SLIPS[self.token] = self
 
     def keep(self, said: Any) -> bool:
-        """Store the browser's selection; return False if a run is needed instead."""
+        """Store a selection that the browser sent; return False if it needs a run instead."""
         with self._lock:
             found = self._follow(self._choice, said) if self.open else None
             if found is None:
@@ -82,7 +82,7 @@ class SelectionToken:
         return self._left
 
     def close(self) -> None:
-        """Reject all further selections, so that they start a run."""
+        """Reject all further selections, so that each of them starts a run."""
         with self._lock:
             self.open = False
 

@@ -1,4 +1,4 @@
-"""The choice of a session: read from the address, changed by controls, written back to the address."""
+"""The choice of a session (model, text, selection): read from the address and written back to it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 @dataclass(frozen=True)
 class TemporaryView:
-    """A choice that a view shows for a while, with the visitor's own choice to restore."""
+    """A choice that a view shows temporarily, and the visitor's own choice, to be restored."""
 
     view: str
     own: ViewState
@@ -45,10 +45,10 @@ class TemporaryView:
 
 
 def begin(path: str) -> ViewState:
-    """Return the choice of this run on the page at ``path``, and write the address.
+    """Return the choice with which this run begins on the page at ``path``, and write the address.
 
-    Streamlit clears the address when another page is opened; it is then written again. A link that names nothing but
-    a view keeps the choice.
+    Streamlit clears the address when another page is opened; it is then written again. A link that names nothing but a
+    view keeps the choice.
     """
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
@@ -131,9 +131,9 @@ def change_model(model: str, revision: str = "", **changes: Any) -> None:
 
 
 def show_while_typing(origin: ViewState, **changes: Any) -> None:
-    """Change fields of the choice without a step of the browser's history, which `set_view_state` makes at the end.
+    """Change fields of the choice while the visitor types, without an entry in the browser's history.
 
-    ``origin`` is the choice at the beginning of the burst of typing.
+    ``set_view_state`` makes the entry at the end. ``origin`` is the choice before the visitor began to type.
     """
     _pick_up()
     st.session_state[TYPING] = origin
@@ -142,15 +142,15 @@ def show_while_typing(origin: ViewState, **changes: Any) -> None:
 
 
 def typing_origin() -> ViewState | None:
-    """Return the choice at the beginning of the burst of typing, or None if the visitor is not typing."""
+    """Return the choice before the visitor began to type, or None if the visitor is not typing."""
     found: ViewState | None = st.session_state.get(TYPING)
     return found
 
 
 def is_followed() -> bool:
-    """Return True if this run began with an address that the app did not write.
+    """Return True if this run began with an address from a link or the browser's history.
 
-    Examples are a link and a step in the browser's history.
+    The app did not write that address itself.
     """
     return bool(st.session_state.get(FOLLOWED))
 
@@ -181,7 +181,7 @@ def restore_view_state() -> None:
 
 
 def notes() -> list[str]:
-    """Return sentences about unreadable parts of the address and about parts of a view that are lost."""
+    """Return sentences about parts of the address that could not be read, and about lost selections."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
 
@@ -192,7 +192,7 @@ def set_notes(sentences: list[str]) -> None:
 
 
 def unshown_notes() -> list[str]:
-    """Return the notes that were not returned before in this run; notes may be added at any time in a run."""
+    """Return the notes that this run has not returned yet; notes may be added at any time in a run."""
     said: set[str] = st.session_state.setdefault(SAID, set())
     new = [sentence for sentence in notes() if sentence not in said]
     said.update(new)
@@ -206,13 +206,13 @@ def change_language(code: str) -> None:
 
 
 def own_query() -> dict[str, str]:
-    """Return this view's own options in the address, as text (see ui/state/params.py)."""
+    """Return the page's own options in the address, as text (see ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(current_view(), {})
     return found
 
 
 def write_own(query: dict[str, str]) -> None:
-    """Store this page's own options and update the address.
+    """Store the page's own options and update the address.
 
     Options that exceed a link's length stay in the session only.
     """
@@ -222,7 +222,7 @@ def write_own(query: dict[str, str]) -> None:
 
 
 def page_query() -> dict[str, str]:
-    """Return the query of this page's view, without the page's own options if both exceed a link's length."""
+    """Return the query of this view for a link; without the page's own options if it would be too long."""
     return _page_query(own_query(), get_view_state())
 
 
@@ -234,7 +234,7 @@ def _page_query(own: dict[str, str], choice: ViewState) -> dict[str, str]:
 
 
 def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
-    """Store a new selection token and return its secret; it is valid until the next run of this session.
+    """Store a new selection token and return its secret, valid until the next run of this session.
 
     ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
     """
@@ -256,7 +256,7 @@ def _pick_up() -> None:
 
 
 def of_older_text() -> bool:
-    """Return True once if the text or the model changed after this page's own options were chosen."""
+    """Return True, once, if this page's own options were chosen for another text or model."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
     view = current_view()
     is_older = view in older

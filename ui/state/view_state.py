@@ -1,4 +1,4 @@
-"""The shared choice of a visitor as a frozen dataclass that is stored in the page's address.
+"""The choice that all pages share (model, text, selection), as a frozen dataclass stored in the address.
 
 Positions (focus, to) are indices of the model's tokens, so that they are the same with tokens and whole words.
 """
@@ -32,7 +32,7 @@ PARTS = ("", "encoder", "decoder", "cross")
 
 @dataclass(frozen=True)
 class SelectedText:
-    """The model, the text and the selected link; they come first in an address."""
+    """The model, the texts and the selected link: the first fields of an address."""
 
     model: str = DEFAULT_MODEL
     revision: str = ""
@@ -50,7 +50,7 @@ class SelectedText:
 
 @dataclass(frozen=True)
 class ViewState(MicroscopeOptions, SelectedText):
-    """A complete view. None in a field lets the page select a default from the numbers."""
+    """The choice that all pages share. If a field is None, the page selects a default from the numbers."""
 
     pins: str = ""  # Pinned heads, such as "3-1,4-0".
     words: bool = False
@@ -60,7 +60,7 @@ class ViewState(MicroscopeOptions, SelectedText):
     bertviz: str = option("head", choices=VIEWS)  # which of BertViz's views its page shows
 
     def pinned_heads(self) -> list[list[int]]:
-        """Return the heads pinned next to the selected head, [[layer, head], …]."""
+        """Return the heads that are pinned next to the selected head, as [[layer, head], …]."""
         pairs = (pin.split("-") for pin in self.pins.split(",") if pin)
         return [[int(layer), int(head)] for layer, head in pairs]
 
@@ -69,7 +69,7 @@ DECLARED = options_of(ViewState)
 
 
 def to_query(choice: ViewState) -> dict[str, str]:
-    """Return the query of a view, without the defaults.
+    """Return a choice as the query of an address, without fields that have their default.
 
     Texts that are too long are left out; see ``fits``.
     """
@@ -85,12 +85,12 @@ def to_query(choice: ViewState) -> dict[str, str]:
 
 
 def fits(choice: ViewState) -> bool:
-    """Return True if the whole view fits into a link."""
+    """Return True if a choice, with its texts, fits into a link."""
     return parse(to_query(choice))[0] == choice
 
 
 def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
-    """Return the view in an address, and a sentence for each part that could not be read."""
+    """Return the choice in an address, and a sentence for each part that could not be read."""
     values: dict[str, Any] = {}
     notes: list[str] = []
     for name, raw in {**query, **_unpack(query.get(PACKED, ""), notes)}.items():

@@ -74,16 +74,16 @@ def vendor(name: str) -> bytes:
 
 
 def version() -> str:
-    """Return the version of the installed BertViz, which each document prints."""
+    """Return the version of the installed BertViz, which is written on each document."""
     return metadata.version("bertviz")
 
 
 def policy(host: str, prefix: str) -> str:
-    """Return the Content-Security-Policy of a document; it allows only the scripts served by ``vendor``.
+    """Return the Content-Security-Policy of a document, which allows only the scripts from ``vendor``.
 
-    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" matches
-    nothing in a sandboxed document, so the policy spells the path out; without a scheme the path uses the
-    document's own scheme. Raises ValueError if ``host`` is not a host name with an optional port.
+    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" matches nothing
+    in a sandboxed document, so the policy spells the path out; without a scheme the path uses the document's own
+    scheme. Raises ValueError if ``host`` is not a host name with an optional port.
 
     >>> policy("localhost:8501", "/headlight/vendor").split("; ")[2]
     'script-src localhost:8501/headlight/vendor/'

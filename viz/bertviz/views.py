@@ -87,9 +87,9 @@ def head_html(
 
 
 def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> str:
-    """Return the model view as HTML: a map of lines for every head, layers downwards, heads to the right.
+    """Return the model view as HTML: thumbnails of all heads as lines, a row for each layer.
 
-    A click enlarges a map. The parameters are those of ``head_html``.
+    A click enlarges a thumbnail. The parameters are those of ``head_html``.
     """
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
     hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
@@ -97,10 +97,9 @@ def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> 
 
 
 def views_in_document(view: View) -> list[View]:
-    """Return the views that a document offers: the view's own stack first, then the model's other stacks.
+    """Return the views of all stacks that a document offers, the stack of ``view`` first.
 
-    BertViz needs the same number of layers and heads in all of them, so a stack with different numbers is left
-    out.
+    BertViz needs the same number of layers and heads in all of them, so a stack with different numbers is left out.
     """
     first = view.part or view.trace.part
     others = [replace(view, part=name) for name in PARTS if name in view.trace.parts and name != first]
@@ -172,7 +171,7 @@ def height(kind: str, view: View) -> int:
 
 
 def pack(values: FloatArray, top: float) -> dict[str, Any]:
-    """Return an array within ±``top`` as 16-bit integers in base64, a Block of bridge.js.
+    """Encode an array with values within ±``top`` as 16-bit integers in base64, for bridge.js.
 
     >>> pack(np.array([0.0, 1.0], np.float32), 1.0)["data"]
     'AAD/fw=='
@@ -182,13 +181,13 @@ def pack(values: FloatArray, top: float) -> dict[str, Any]:
 
 
 def split(cells: Sequence[DisplayToken]) -> int | None:
-    """Return the index at which the second text of a pair begins, or None if there is a single text."""
+    """Return the index of the cell at which the second text of a pair begins, or None for a single text."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
 
 
 def sides(view: View) -> dict[str, Any]:
-    """Return the name of the stack, the tokens of both sides, and the indices at which a pair is split."""
+    """Return the data of a map's two sides for BertViz: stack name, tokens, and where a pair is split."""
     rows, cols = split(view.queries), split(view.keys)
     return {
         "name": translate(NAMES[view.part or view.trace.part]),
@@ -199,7 +198,7 @@ def sides(view: View) -> dict[str, Any]:
 
 
 def weights(view: View) -> list[dict[str, Any]]:
-    """Return a packed block of weights for each layer, shape (head, query, key)."""
+    """Return the weights of each layer, shape (head, query, key), encoded for bridge.js."""
     layers = range(view.layers)
     return [pack(np.stack([view.weights(layer, head) for head in range(view.heads)]), 1.0) for layer in layers]
 
@@ -242,7 +241,7 @@ CALLED = {
 
 
 def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
-    """Return the largest number of tokens for a view ("head", "model" or "neuron").
+    """Return the largest number of tokens that a view ("head", "model" or "neuron") can show.
 
     ``channels`` is the width of a query, which matters to the neuron view only.
 
@@ -313,7 +312,10 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
 
 
 def describe_omissions(view: View) -> list[str]:
-    """Return a sentence for each reason why the weights differ from softmax(q · k · scale) in this model."""
+    """Return sentences on parts of the model's attention that the neuron view leaves out.
+
+    These are the reasons why its weights differ from softmax(q · k · scale).
+    """
     records = _records(view)
     caps = sorted({record.softcap for record in records if record.softcap is not None})
     masks = [record.mask for record in records]

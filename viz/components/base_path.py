@@ -10,7 +10,7 @@ import streamlit as st
 
 
 def normalize_path(option: str) -> str:
-    """Return Streamlit's option with a leading slash and without a trailing slash; "" for the root.
+    """Return Streamlit's `server.baseUrlPath` with a leading and without a trailing slash; "" for the root.
 
     >>> normalize_path("some/path/"), normalize_path("/some/path"), normalize_path("/"), normalize_path("")
     ('/some/path', '/some/path', '', '')

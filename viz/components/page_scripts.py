@@ -1,7 +1,7 @@
-"""Scripts of every page that draw no view: idle tracker, theme change, projector and follower.
+"""Scripts that run on every page and draw no figure: idle tracker, theme change, projector, class follower.
 
-``<html data-rest="true">`` means that no request, run, download or drawing is in progress, else "false"; meanwhile
-the main region is ``aria-busy``. A component that is still waiting has ``aria-busy="true"`` in its own markup.
+``<html data-rest="true">`` means that no request, run, download or drawing is in progress, else "false"; meanwhile the
+main region is ``aria-busy``. A component that is still waiting has ``aria-busy="true"`` in its own markup.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from viz.components.script import script, stylesheet, translated_words
 
 
 def track_idle() -> None:
-    """Begin to track the page's idle state, once before the page; assets/app.css hides the component."""
+    """Start the script that tracks if the page is idle, once before the page is drawn.
+
+    assets/app.css hides the component.
+    """
     _IDLE_TRACKER(key="rest", data={"streamlit": st.__version__})
 
 
 def watch_theme(language: str = "en") -> None:
-    """Rerun the page if its theme changes, since Python draws figures in its colours; set the page's language.
+    """Rerun the page if its theme changes, since Python draws figures in its colours; set its language.
 
     ``language`` is a BCP 47 tag, from which screen readers choose the pronunciation. assets/app.css hides the
     component.
@@ -26,14 +29,14 @@ def watch_theme(language: str = "en") -> None:
 
 
 def draw_projector() -> None:
-    """Draw the button of the projector view, 1.6 times as large without the sidebar; listen for the key P."""
+    """Draw the button of the projector view (1.6 times as large, no sidebar); the key P toggles it too."""
     _PROJECTOR(key="projector", data={"words": translated_words("projector/projector")})
 
 
 def follow_class(address: str, version: int) -> None:
-    """Rerun the page if the class's teacher changed something: poll ``address`` for another version.
+    """Rerun the page when the version of the class at ``address`` is no longer ``version``.
 
-    assets/app.css hides the component.
+    The script polls the address. assets/app.css hides the component.
     """
     _FOLLOWER(key="follower", data={"address": address, "version": version}, on_changed_change=_nothing)
 

@@ -1,4 +1,4 @@
-"""Bundling of a component's JavaScript with its imports, and escaping inside HTML documents.
+"""Bundling of a component's JavaScript modules to a single script, and escaping of scripts in HTML.
 
 Streamlit accepts a single script.
 
@@ -26,7 +26,7 @@ COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MU
 
 
 def script(name: str) -> str:
-    """Return ``viz/components/<name>.js`` after its imports as a single module without comments.
+    """Return ``viz/components/<name>.js`` and the modules it imports as a single module, without comments.
 
     >>> script("shared/frames").lstrip().startswith("export function float16(bits) {")
     True
@@ -38,7 +38,7 @@ def script(name: str) -> str:
 
 @cache
 def sentences(name: str) -> tuple[str, ...]:
-    """Return every message of the script ``name``: the strings in its calls of `_` and `sentence`.
+    """Return all messages in the script ``name``: the strings in its calls of `_` and `sentence`.
 
     >>> sentences("shared/frames")
     ()
@@ -58,7 +58,7 @@ def translated_words(name: str) -> dict[str, str]:
 
 
 def words_field(name: str) -> dict[str, dict[str, str]]:
-    """Return the field "words" of a component's data with its translated messages; {} for English."""
+    """Return {"words": messages} with the script's translated messages, as a field of its data; {} for English."""
     said = translated_words(name)
     return {"words": said} if said else {}
 
@@ -87,7 +87,7 @@ def _gather(name: str, found: dict[str, str]) -> None:
 
 
 def escape_json(data: Any) -> str:
-    """Return ``data`` as JSON for the inside of a script element: ASCII, with "<", ">" and "&" escaped.
+    """Return ``data`` as JSON that is safe inside a script element: ASCII, with "<", ">" and "&" escaped.
 
     >>> escape_json("</script>")
     '"\\\\u003c/script\\\\u003e"'
@@ -97,10 +97,10 @@ def escape_json(data: Any) -> str:
 
 
 def inline(script: str) -> str:
-    """Return JavaScript for the inside of a script element, with "</" and "<!--" escaped.
+    """Return JavaScript that is safe inside a script element, with "</" and "<!--" escaped.
 
-    The script may contain "</" and "<!--" only in strings, templates, regular expressions and comments; there
-    "\\x3c" means "<".
+    The script may contain "</" and "<!--" only in strings, templates, regular expressions and comments; there "\x3c"
+    means "<".
 
     >>> inline("a('</script>')")
     "a('\\\\x3c/script>')"

@@ -43,7 +43,7 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     rest: bool = False,
     chosen: tuple[int | None, int | None] = (None, None),
 ) -> go.Figure:
-    """Draw a confusion matrix, (true, predicted); colour is the share of the true label's row.
+    """Draw a confusion matrix (true, predicted); the colour of a cell is its share of its row.
 
     ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
     ``labels`` are text, not markup. With ``rest`` the last label groups several, and its cells cannot be picked.
@@ -180,7 +180,7 @@ FEW = 10  # answers below which a bar is pale, since so few give no reliable sha
 
 @dataclass(frozen=True)
 class Bin:
-    """Answers with a confidence from ``start`` to ``end``; shares are 0 to 1, with a 95 % interval."""
+    """A bin of answers with a confidence from ``start`` to ``end``, and their accuracy with a 95 % interval."""
 
     start: float
     end: float
@@ -192,7 +192,7 @@ class Bin:
 
 
 def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
-    """Draw a bar for each bin, the most confident on top: the accuracy with its interval.
+    """Draw a calibration diagram: a bar for each bin, the most confident on top, as long as its accuracy.
 
     A mark shows the mean confidence. Bar and mark end at the same place if the model is well calibrated.
 
@@ -279,11 +279,11 @@ class RelationScore:
 
 
 def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
-    """Draw a row for each relation, the first on top: a dot with its interval, and a bar for the rule.
+    """Draw a row for each relation: a dot for the head's accuracy, and a bar for the baseline rule.
 
-    A ring marks the best head of random weights, if it is known. A dotted line marks the chance level, if it is
-    known and equal for all relations. Relations and heads are text, not markup. ``selected`` is drawn in the
-    accent colour.
+    The first relation is on top. The dot has its interval. A ring marks the best head of random weights, if it is
+    known. A dotted line marks the chance level, if it is known and equal for all relations. Relations and heads are
+    text, not markup. ``selected`` is drawn in the accent colour.
     """
     figure = empty(theme, title, _("% found"), "")
     rows = list(range(len(scores)))
@@ -350,7 +350,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the random sets' changes, shape (set,), and the chosen set's as a line."""
+    """Draw a histogram of the changes by random edit sets, shape (set,), and that by the chosen set as a line."""
     figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("random sets"),
@@ -368,10 +368,10 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """Draw the values (step,) while heads are ablated, a head at each step.
+    """Draw the curve of a number, shape (step,), while heads are ablated cumulatively, a head at each step.
 
-    ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each
-    step. ``random`` (order, step) contains random orders: their mean is a line, their range a band.
+    ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each step.
+    ``random`` (order, step) contains random orders: their mean is a line, their range a band.
     """
     figure = empty(theme, title, _("Heads removed"), unit)
     if random.size:

@@ -1,4 +1,4 @@
-"""Figures of formulas: activation functions, the softmax and the cost of attention."""
+"""Figures of formulas: activation functions, the sensitivity of the softmax, and the cost of attention."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme)
 
 
 def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: Theme, marked: int) -> go.Figure:
-    """Draw the sensitivity of the softmax over d_k: the sum of a·(1 − a) of a row, with and without √d_k.
+    """Draw the sensitivity of the softmax, Σ a·(1 − a), as a function of d_k, with and without 1/√d_k.
 
-    ``over`` (scores over √d_k) and ``plain`` (unscaled scores) are (width,). ``marked`` is the d_k of the page's
-    model.
+    ``over`` (with 1/√d_k) and ``plain`` (without) are (width,). ``marked`` is the d_k of the page's model.
 
     >>> from viz.figures.theme import LIGHT
     >>> [line.name for line in softmax_slope([1, 4], np.array([0.5, 0.5]), np.array([0.5, 0.2]), LIGHT, 4).data][:2]
@@ -80,9 +79,9 @@ WIDTHS = (5, 3.5, 2.5, 2)  # decreasing widths keep curves that coincide visible
 def growth(  # noqa: PLR0913  (keyword options of a figure)
     n: Values, curves: Sequence[tuple[str, Values]], theme: Theme, title: str, unit: str, marked: int
 ) -> go.Figure:
-    """Draw a curve over the length n for each layer type, on logarithmic axes; ``marked`` is the page's n.
+    """Draw the cost of each layer type as a function of the number of tokens n, on logarithmic axes.
 
-    ``curves`` are pairs of a name and values (length,) in ``unit``, all above zero.
+    ``curves`` are pairs of a name and values (length,) in ``unit``, all above zero; ``marked`` is the n of the page.
     """
     figure = empty(theme, title, _("Tokens n"), unit)
     for at, (name, values) in enumerate(curves):
@@ -111,7 +110,7 @@ POINTS = 200  # points of a curve
 
 
 def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
-    """Draw how a layer's operations divide between its parts, in percent, for 1 to ``longest`` tokens.
+    """Draw the share of each part of a layer in its operations, in percent, for 1 to ``longest`` tokens.
 
     The dotted line marks the user's text of ``tokens``, the dashed line the length at which the pairs of tokens
     take half of all operations.
@@ -150,7 +149,7 @@ def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) 
 
 
 def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) -> go.Figure:
-    """Draw measured forward passes as dots, with the fitted curve and its n² term.
+    """Draw the measured times of forward passes as dots, with the fitted curve and its n² term.
 
     ``n`` and ``busy``, the processor time of a pass in seconds, are (length,).
     """
@@ -174,10 +173,10 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
 
 def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
-    """Draw the measured bytes of a pass's tensors as dots, and the size of all attention maps as a curve.
+    """Draw the measured memory of forward passes as dots, and that of all attention maps as a curve.
 
-    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n², the memory that storing
-    every map would need.
+    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n², the memory that storing every
+    map would need.
     """
     figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)

@@ -46,7 +46,7 @@ def head_map(  # noqa: PLR0913  (keyword options of a figure)
     meaning: tuple[str, str] | None = None,
     kinds: Mapping[float, str] | None = None,
 ) -> go.Figure:
-    """Draw a cell for each head, layers downwards, heads to the right; NaN has no colour.
+    """Draw a value for each head as a coloured cell, layers downwards, heads to the right; NaN has no colour.
 
     ``values`` is (layer, head) in ``unit``, which is printed under the title. The scale runs from 0 to ``limit``,
     or from -limit to limit if ``diverging``; the default limit is the largest absolute value. ``selected`` (layer,
@@ -104,7 +104,7 @@ def head_map(  # noqa: PLR0913  (keyword options of a figure)
 
 
 def picked_head(event: Any) -> tuple[int, int] | None:
-    """Return (layer, head), from 0, of a selection event of ``st.plotly_chart``; None without a pick."""
+    """Return the (layer, head) that was clicked, from a selection event of ``st.plotly_chart``, or None."""
     try:
         layer, head = event["selection"]["points"][0]["customdata"][:2]
     except (LookupError, TypeError, ValueError):  # no point is picked, or the browser sent an unexpected value
@@ -147,7 +147,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
 
 
 def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
-    """Draw ``symbol`` on each of ``places`` (layer, head), from 0, of a head map; clicks pass through."""
+    """Draw ``symbol`` on the heads ``places``, pairs (layer, head), of a head map; they do not catch clicks."""
     if not places:
         return
     figure.add_scatter(
@@ -180,7 +180,7 @@ def role_map(  # noqa: PLR0913  (keyword options of a figure)
     *,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Draw a cell for each head, with a sign for its role above the relation that it finds, if any.
+    """Draw a cell for each head with a sign for its role, above the name of the relation that it finds.
 
     ``shares`` is (layer, head), 0 to 1, NaN for a head without a role. ``roles`` and ``relations`` are indexed by
     layer and head, "" for none. Relations are text, not markup.
@@ -236,10 +236,10 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
     *,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Draw heads as points (head, 2), to scale on both axes, coloured by group.
+    """Draw heads as points (head, 2), coloured by group; both axes have the same scale.
 
-    ``groups`` contains the group of each head, from 0; ``heads`` are (layer, head). ``notes`` are plain text,
-    shown when the pointer is on a head. The selected head has a ring. A click picks a head as in ``head_map``.
+    ``groups`` contains the group of each head, from 0; ``heads`` are (layer, head). ``notes`` are plain text, shown
+    when the pointer is on a head. The selected head has a ring. A click picks a head as in ``head_map``.
     """
     figure = empty(theme, title, "", "")
     colours = line_colors(theme)
@@ -273,7 +273,7 @@ def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
 
 
 def _free(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return a Boolean for each head, (head,): True if its label has room.
+    """Return a Boolean for each head, shape (head,): True if its label has room.
 
     >>> _free(np.array([[0.0, 0.0], [0.01, 0.0], [1.0, 0.0]])).tolist()
     [False, False, True]

@@ -32,7 +32,7 @@ SPREAD = 0.6  # the share of the distance between two layers that a layer's head
 
 @dataclass(frozen=True)
 class MapSize:
-    """The size of the attention maps, and a flag for the causal mask."""
+    """The numbers of queries and keys of the attention maps, and True if they are causal."""
 
     queries: int
     keys: int
@@ -40,7 +40,7 @@ class MapSize:
 
 
 def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None) -> None:
-    """Add a dot for each head, a layer's heads from left to right, and a line of the layers' means.
+    """Add a dot for each head's value, side by side above its layer, and a line through the layers' means.
 
     ``values`` is (layer, head); ``selected`` (layer, head) counts from 0.
     """
@@ -113,7 +113,7 @@ def entropy_by_layer(
 
 
 def even_distance(size: MapSize) -> float:
-    """Return the mean distance in tokens of uniform attention over all visible keys.
+    """Return the mean distance in tokens of uniform attention over all visible keys, as a reference.
 
     >>> even_distance(MapSize(2, 2)), even_distance(MapSize(3, 3, causal=True))
     (0.5, 0.5)
@@ -164,7 +164,7 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
 
 
 def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -> go.Figure:
-    """Draw each head's entropy in bits before and after a change, (head,), as two marks joined by a line.
+    """Draw each head's entropy before and after a change, in bits (head,), as two marks joined by a line.
 
     The marks of ``head`` are larger.
     """
@@ -197,9 +197,9 @@ def lens_map(
     chances: FloatArray,
     theme: Theme,
 ) -> go.Figure:
-    """Draw the likeliest tokens after each layer, the embedding on top; colour is the probability, 0 to 1.
+    """Draw the likeliest tokens of the logit lens after each layer; colour is the probability, 0 to 1.
 
-    ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding.
+    ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding and is on top.
     """
     rows, ranks = chances.shape
     figure = empty(theme, _("The likeliest pieces after each layer"), "", "")
@@ -239,7 +239,7 @@ def lens_curves(
     names: Sequence[str],
     theme: Theme,
 ) -> go.Figure:
-    """Draw the probability of each followed token through the layers, a line for each token.
+    """Draw the probability of some tokens after each layer (logit lens), a line for each token.
 
     ``chances`` is (row, token); row 0 is the embedding. Lines differ in colour and dash.
     """
@@ -263,7 +263,7 @@ def lens_curves(
 
 
 def layer_names(rows: int) -> list[str]:
-    """Return labels of the rows: the embedding, then each layer.
+    """Return the labels of ``rows`` rows: the embedding, then each layer.
 
     >>> layer_names(3)
     ['words', 'layer 0', 'layer 1']
@@ -284,7 +284,7 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     beyond: FloatArray | None = None,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Draw the effects of activation patching, layers downwards, words to the right.
+    """Draw the effect of patching each word at each layer, layers downwards, words to the right.
 
     ``shares`` is (layer + 1, word): how far patching moves the answer towards the donor text's answer, from 0 (no
     effect) to 1 (the donor's answer). The last row patches a word in every layer. ``beyond`` (layer + 1, word)

@@ -17,7 +17,7 @@ POSITIONS_HEIGHT = 330
 
 
 def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str) -> go.Figure:
-    """Draw a line for each chosen dimension of ``vectors`` (position, dimension) over the positions.
+    """Draw chosen dimensions of position vectors (position, dimension) as lines over the position.
 
     Eight dimensions have distinct colours; further dimensions repeat them.
     """
@@ -36,7 +36,7 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
-    """Draw the dot product of two positions' vectors over their distance: mean, and band of all pairs."""
+    """Draw the dot product of two position vectors over their distance: the mean, and the range as a band."""
     figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -93,7 +93,7 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """Scores over the distance for a set of rotary angles."""
+    """The scores at each distance for a set of rotary angles, and their bound."""
 
     name: str  # "" if there is a single set
     score: Numbers  # (distance,)
@@ -131,7 +131,7 @@ def by_head(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """Draw the position bias of a score at each offset (key minus query), a line for each head.
+    """Draw the position bias that is added to scores at each offset (key minus query), a line per head.
 
     ``values`` is (head, offset). ``head`` counts from 0 and is drawn on top.
     """
@@ -155,7 +155,7 @@ def by_head(
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
-    """Draw the bucket of each offset, that is, the index of its learned bias, as a step function."""
+    """Draw the bucket of each offset as a step function; a bucket is the index of a learned bias."""
     figure = empty(theme, title, _("Key minus query (tokens)"), _("Bucket"))
     figure.add_scatter(
         x=offsets,

@@ -43,7 +43,7 @@ Figure = go.Figure  # the return type of every figure function, for modules that
 
 @dataclass(frozen=True)
 class Theme:
-    """The CSS colours of a page theme."""
+    """The colours of figures on a light or a dark page, as CSS colours."""
 
     text: str
     grid: str
@@ -57,7 +57,7 @@ DARK = Theme(text="#e8e8ec", grid="#33353f", heads="#56b4e9", accent="#e69f00", 
 
 
 def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
-    """Return a figure without data: title, axis names, transparent ground, legend below.
+    """Return a figure without data: with title, axis names, transparent background, and the legend below.
 
     ``title`` is text, not markup; the axis names ``x`` and ``y`` are markup.
     """
@@ -109,7 +109,7 @@ def color_bar() -> dict[str, Any]:
 
 
 def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:
-    """Draw a dotted horizontal line at ``value``; its name is in the legend, so that it covers no data."""
+    """Draw a dotted horizontal line at ``value``; the legend names it, so that the name covers no data."""
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
     figure.add_hline(y=value, line=line, showlegend=True, name=escape_label(text))
 
@@ -118,7 +118,7 @@ Scale = list[list[float | str]]
 
 
 def sequential_scale(theme: Theme) -> Scale:
-    """Return the sequential colour scale from least to most; on a dark page the least is dark.
+    """Return the sequential colour scale, from least to most; on a dark page the least is dark.
 
     >>> from viz.figures.theme import LIGHT
     >>> sequential_scale(LIGHT)[0], sequential_scale(DARK)[-1]
@@ -129,7 +129,7 @@ def sequential_scale(theme: Theme) -> Scale:
 
 
 def diverging_scale(theme: Theme) -> Scale:
-    """Return the diverging colour scale from negative (blue) to positive; zero has the ground's colour.
+    """Return the diverging colour scale, from negative (blue) to positive; zero has the page's colour.
 
     >>> from viz.figures.theme import LIGHT
     >>> diverging_scale(LIGHT)[4]
@@ -141,7 +141,7 @@ def diverging_scale(theme: Theme) -> Scale:
 
 
 def sides(theme: Theme) -> tuple[str, str]:
-    """Return the names of the colours of ``diverging_scale``, for values below and above zero.
+    """Return the names of the colours of ``diverging_scale`` for negative and for positive values.
 
     >>> sides(DARK)
     ('blue', 'orange')
@@ -205,7 +205,7 @@ def add_cell_text(  # noqa: PLR0913  (keyword options of a figure)
     theme: Theme,
     size: int | None = None,
 ) -> None:
-    """Write a text on each cell of a heatmap in black or white, with a contrast of at least 4.5 : 1.
+    """Write a text on each cell of a heatmap, in black or white, whichever is more readable.
 
     ``texts`` (row, column) are markup. ``shares`` (row, column) are the places of the cells on the colour scale, 0 to
     1; a cell with NaN has the page's ground. Plotly's own choice of a colour has a contrast as low as 3.1 : 1. Each

@@ -76,11 +76,11 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
     *,
     marked: Sequence[int] = (),
 ) -> go.Figure:
-    """Draw the model's probabilities as bars, and those under the decoding rule as marks.
+    """Draw the model's probabilities of tokens as bars, and those after a decoding rule as marks.
 
-    ``own`` are the model's probabilities, ``drawn`` the rule's. The first token is on top. ``labels`` are text,
-    not markup, and may repeat; a token that cannot be sampled has its mark at zero. Labels of the ``marked``
-    indices are bold.
+    ``own`` are the model's probabilities, ``drawn`` the rule's. The first token is on top. ``labels`` are text, not
+    markup, and may repeat; a token that cannot be sampled has its mark at zero. Labels of the ``marked`` indices are
+    bold.
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("probability"), "")
@@ -123,10 +123,10 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 
 
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
-    """Draw the sum of the n largest probabilities over n, for the model and under the decoding rule.
+    """Draw the cumulative probability of the likeliest tokens, for the model and after a decoding rule.
 
-    ``own`` and ``drawn`` are the probabilities of the likeliest tokens, the likeliest first. ``kept`` is the
-    number of tokens that the rule keeps, a dotted line if it is within the figure.
+    ``own`` and ``drawn`` are the probabilities of the likeliest tokens, the likeliest first. ``kept`` is the number of
+    tokens that the rule keeps, a dotted line if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
@@ -199,10 +199,10 @@ MOST = 60  # words drawn at most
 
 
 def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Theme, unit: str) -> go.Figure:
-    """Draw a group of bars for each word, in the text's order, a bar for each attribution method.
+    """Draw the attribution of each word by each method: a group of bars per word, in text order.
 
-    ``ways`` maps the name of a method to its values, (word,) in ``unit``. Beyond MOST words only the first MOST
-    are drawn.
+    ``ways`` maps the name of a method to its values, (word,) in ``unit``. Beyond MOST words only the first MOST are
+    drawn.
     """
     shown = words[:MOST]
     figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
@@ -243,10 +243,10 @@ def two_readings(  # noqa: PLR0913  (keyword options of a figure)
     *,
     marked: int | None = None,
 ) -> go.Figure:
-    """Draw two weights for each word, words downwards, weights (word,) to the right from 0.
+    """Draw the weights of each word in two texts as pairs of marks, the first word on top.
 
-    ``names`` are the names of the two texts in the legend. A word that is missing in a text (NaN) has no mark
-    there. The label of the word ``marked`` has the accent colour.
+    ``first`` and ``second`` are (word,), and ``names`` are the names of the texts in the legend. A word that is
+    missing in a text (NaN) has no mark there. The label of the word ``marked`` has the accent colour.
     """
     figure = empty(theme, title, _("weight"), "")
     down = np.arange(len(words))
@@ -301,7 +301,7 @@ def _word_label(word: str, colour: str) -> str:
 def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
-    """Draw a group of bars for each sentence, a bar for each word; ``chances`` is (sentence, word)."""
+    """Draw the probabilities of some words in each sentence, ``chances`` (sentence, word), as bars."""
     figure = empty(theme, _("How likely is each word in each sentence?"), _("probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]
@@ -331,14 +331,25 @@ def two_words(
     return figure
 
 
-def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str) -> go.Figure:
-    """Draw signed bars for each source of a score, the first on top.
+PART_OF_SCORE = gettext_lazy("part of the score")
 
-    ``sources`` maps the name of a source to its values, a bar for each of ``names`` (the text, or the text and a
-    variant of it).
+
+def source_terms(  # noqa: PLR0913  # the bars and their labels
+    sources: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    theme: Theme,
+    title: str,
+    unit: str = PART_OF_SCORE,
+    intervals: Sequence[tuple[float, float]] = (),
+) -> go.Figure:
+    """Draw the signed contribution of each source to a score as bars, the first source on top.
+
+    ``sources`` maps the name of a source to its values in ``unit``, a bar for each of ``names`` (the text, or the
+    text and a variant of it). ``intervals`` are the ends of the interval of each source's first value, if there are
+    any.
     """
     rows, labels = list(range(len(sources))), [escape_label(name) for name in sources]
-    figure = empty(theme, title, _("part of the score"), "")
+    figure = empty(theme, title, translate(unit), "")
     for at, (name, colour) in enumerate(zip(names, (theme.heads, theme.accent), strict=False)):
         figure.add_bar(
             orientation="h",
@@ -350,6 +361,15 @@ def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], t
             hovertemplate="%{customdata}: %{x:+.3f}",
             showlegend=len(names) > 1,
         )
+    if intervals:
+        middles = [values[0] for values in sources.values()]
+        figure.data[0].error_x = {
+            "symmetric": False,
+            "array": [high - middle for middle, (_low, high) in zip(middles, intervals, strict=True)],
+            "arrayminus": [middle - low for middle, (low, _high) in zip(middles, intervals, strict=True)],
+            "color": theme.text,
+            "thickness": 1,
+        }
     figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
     figure.update_yaxes(
         tickvals=rows, ticktext=labels, autorange="reversed", rangemode="normal", showgrid=False, fixedrange=True

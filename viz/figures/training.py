@@ -1,4 +1,4 @@
-"""Figures of training runs: learning curves, changed heads and repeated seeds."""
+"""Figures of training runs: learning curves, changes of heads, and comparisons of random seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
     collapsed: Sequence[tuple[int, str]] = (),
     ceiling: float | None = None,
 ) -> go.Figure:
-    """Draw ``points`` (step, value); ``last`` is the final step of the training, if it is known.
+    """Draw a learning curve of ``points`` (step, value); ``last`` is the planned last step, if it is known.
 
     ``baseline`` is a dashed line. ``collapsed`` are crosses (step, label) at evaluations that predicted a single
     label for every example, for the second time in succession. ``ceiling`` is the end of the axis; by default the
@@ -83,7 +83,10 @@ DRIFT_LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 @dataclass(frozen=True, eq=False)
 class DriftLine:
-    """A mean for each layer with its interval, (layer,) each; NaN if there is no value."""
+    """The mean divergence of each layer's heads in a training run, with its interval, shape (layer,) each.
+
+    NaN marks a layer without a value.
+    """
 
     name: str
     mean: Numbers
@@ -92,7 +95,7 @@ class DriftLine:
 
 
 def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str) -> go.Figure:
-    """Draw the divergence in bits by layer with intervals, a line for each training run.
+    """Draw the divergence of each layer from its initial maps, in bits, a line for each training run.
 
     The first line has the accent colour.
     """
@@ -132,10 +135,10 @@ def by_step(  # noqa: PLR0913  (keyword options of a figure)
     frame: int,
     kept: int,
 ) -> go.Figure:
-    """Draw the divergence in bits by training step, (frame,): the mean of all heads, and a single head.
+    """Draw the divergence from the initial maps by training step, in bits, for all heads and a single head.
 
-    ``head`` is a name with its values. ``frame`` is the index of the step on the page, ``kept`` the step of the
-    weights that the training kept.
+    ``whole`` (frame,) is the mean of all heads, and ``head`` is the name of a head with its values. ``frame`` is the
+    index of the step on the page, ``kept`` the step of the weights that the training kept.
     """
     figure = empty(theme, title, _("Step"), _("divergence (bits)"))
     looks = ((_("all heads, mean"), whole, theme.line, "dash"), (escape_label(head[0]), head[1], theme.heads, "solid"))
@@ -172,10 +175,10 @@ def change_and_effect(  # noqa: PLR0913  (keyword options of a figure)
     beyond: Sequence[tuple[int, int]] = (),
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Draw each head as a point: its change in bits against the effect of its ablation in ``unit``.
+    """Draw each head as a point: its change by fine-tuning in bits, against the effect of its ablation.
 
-    ``changed`` and ``effect`` are (layer, head), NaN if there is no value. Points of the heads ``beyond`` (changed
-    beyond chance) are filled, all others open. A click picks a head as in ``head_map``.
+    ``changed`` and ``effect`` (in ``unit``) are (layer, head), NaN if there is no value. Points of the heads
+    ``beyond`` (changed beyond chance) are filled, all others open. A click picks a head as in ``head_map``.
     """
     figure = empty(theme, title, _("changed: divergence (bits)"), _("used: {unit}", unit=translate(unit)))
     far = set(beyond)
@@ -212,9 +215,10 @@ BESIDE = 0.16  # half the distance between the two kinds of marks, in rows
 def ablated_parts(
     kinds: Mapping[str, Mapping[str, Sequence[float]]], theme: Theme, title: str, unit: str, chance: float
 ) -> go.Figure:
-    """Draw a row for each ablated part, the first on top: a mark for each seed, a larger mark for the mean.
+    """Draw the results of models that lack a part, a row for each part: a mark per seed, and the mean.
 
-    ``kinds`` has at most two entries: kind → name → the value for each seed, 0 to 1.
+    The first part is on top, and the mark of the mean is larger. ``kinds`` has at most two entries: kind → name → the
+    value for each seed, 0 to 1.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = ablated_parts({"near": {"whole": (1.0, 0.9), "no norm": (0.4, 0.2)}}, LIGHT, "Parts", "share", 0.5)
@@ -262,7 +266,7 @@ MANY = 16  # points beyond which a line has no markers
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Values of a model for each seed at the places ``x``, shape (seed, place)."""
+    """The values of a model at the places ``x``, for each random seed, shape (seed, place)."""
 
     name: str
     x: Sequence[float]
@@ -280,7 +284,7 @@ def seeds(  # noqa: PLR0913  (keyword options of a figure)
     chance: float | None = None,
     logarithmic: str = "",
 ) -> go.Figure:
-    """Draw the mean of each curve over its seeds, and the seeds as thin lines in the same colour.
+    """Draw the mean of each curve over random seeds as a thick line, and each seed as a thin line.
 
     ``trained`` is the largest place in the training data, a vertical line; ``chance`` is a horizontal line.
     ``logarithmic`` names the logarithmic axes, "y" or "xy"; values of 0 are left out on a logarithmic y axis.

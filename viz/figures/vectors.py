@@ -43,8 +43,8 @@ def scatter(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw points (point, 2 or 3) with their names; all axes have the same scale.
 
-    ``axes`` are the names of the axes; ``names`` are text, not markup. The point ``marked`` has the accent colour,
-    those in ``pale`` a lower opacity.
+    ``axes`` are the names of the axes; ``names`` are text, not markup. The point with the index ``marked`` has the
+    accent colour, and those in ``pale`` are more transparent.
     """
     figure = empty(theme, title, escape_label(axes[0]), escape_label(axes[1]))
     groups = {
@@ -188,7 +188,7 @@ MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
 def context_lines(
     pairs: Mapping[str, FloatArray], baseline: FloatArray, levels: Sequence[str], theme: Theme, word: str
 ) -> go.Figure:
-    """Draw the cosine of a word's vectors in two contexts at each level, a line for each pair of contexts.
+    """Draw the cosine similarity of a word's vectors in two contexts at each level, a line per pair of contexts.
 
     ``pairs`` has at most three entries, (level,) each. ``baseline`` (level,) is the mean cosine of different
     words.
@@ -241,7 +241,7 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
     chosen: int | None = None,
     strongest: Sequence[int | None] = (),
 ) -> go.Figure:
-    """Draw a cell for each pair of words: source words to the right, target words downwards in order.
+    """Draw a word alignment as a matrix, source words to the right and target words downwards.
 
     ``weights`` is (target, source), each between 0 and 1, which is also the range of the colour scale.
     ``strongest`` is the index of the largest source word of each row, marked by a dot; the row ``chosen`` is
@@ -286,7 +286,7 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
 
 
 def picked_pair(event: Any) -> tuple[int, int] | None:
-    """Return (target, source) of a selection event of ``st.plotly_chart``; None without a pick."""
+    """Return the (target, source) that was clicked, from a selection event of ``st.plotly_chart``, or None."""
     points = event["selection"]["points"] if event else []
     if not points or not points[0].get("customdata"):
         return None

@@ -1,4 +1,4 @@
-"""Matrices of heads: weights of all heads, channels of a score, two compared texts, several methods."""
+"""Matrices to draw: weights of all heads, channels of a score, two compared texts, attribution methods."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from viz.components.matrices.matrices import MatrixSpec
 def agreement_matrices(
     names: Sequence[str], words: Sequence[str], shares: FloatArray, agreement: FloatArray, marked: Sequence[int] = ()
 ) -> list[MatrixSpec]:
-    """Return two matrices: the weight of each word by attribution method, and the methods' agreement.
+    """Return two matrices: the weight of each word by each attribution method, and the methods' agreement.
 
-    ``shares`` is (method, word), rows summing to one; ``agreement`` is (method, method), rank correlations from -1
-    to 1. The methods ``marked`` are framed in the second matrix.
+    ``shares`` is (method, word), rows summing to one; ``agreement`` is (method, method), rank correlations from -1 to
+    1. The methods ``marked`` are framed in the second matrix.
     """
     return [
         MatrixSpec(
@@ -53,10 +53,10 @@ def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
     marked: int | None,
     single: FloatArray | None,
 ) -> list[MatrixSpec]:
-    """Return matrices of a token's weights in every head, their entropies, and their mean.
+    """Return matrices of a query's weights in every head, of the heads' entropies, and of the mean weights.
 
-    ``weights`` is (head, key), ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys in
-    the matrices, with ``names``; ``single`` (key,) are the weights if all channels form a single head, or None.
+    ``weights`` is (head, key), ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys in the
+    matrices, with ``names``; ``single`` (key,) are the weights if all channels form a single head, or None.
     """
     heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)
@@ -81,10 +81,11 @@ def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
 def neuron(  # noqa: PLR0913  (the inputs of the sheets)
     query: FloatArray, keys: FloatArray, scale: float, weights: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return matrices of a query (channel,), keys (key, channel), their products, and the weights (key,).
+    """Return matrices of a query, the keys, their products by channel, and the attention weights.
 
-    The softmax depends only on differences between keys, so the last matrix contains the standard deviation of
-    each channel's product, times ``scale``, over the keys.
+    ``query`` is (channel,), ``keys`` (key, channel) and ``weights`` (key,). The softmax depends only on differences
+    between keys, so the last matrix contains the standard deviation of each channel's product, times ``scale``, over
+    the keys.
     """
     products = query * keys
     channels, marks = len(query), () if marked is None else (marked,)

@@ -1,4 +1,4 @@
-"""The computation of an attention weight as matrices: tokens downwards, channels or keys to the right."""
+"""Matrices for each step of an attention weight, tokens downwards, channels or keys to the right."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def norm_name(norm: Norm) -> str:
 def layer_input(
     stream: FloatArray, normed: FloatArray | None, norm: Norm | None, names: Sequence[str]
 ) -> list[MatrixSpec]:
-    """Return the matrices of a layer's input, (token, channel), before and after its norm."""
+    """Return the matrices of a layer's input, shape (token, channel), before and after its norm."""
     sheets = [_clipped_matrix("x", stream, tuple(names))]
     if normed is not None and norm is not None:
         sheets.append(
@@ -48,12 +48,12 @@ def layer_input(
 
 
 def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
-    """Return the matrix of the encoder's output, (key, channel), the input of cross-attention."""
+    """Return the matrix of the encoder's output, shape (key, channel), the input of cross-attention."""
     return _clipped_matrix(_("m, the encoder's output"), memory, tuple(names))
 
 
 def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
-    """Return the matrix of a query or key through its stages, (stage, channel)."""
+    """Return a matrix of a query or key after each step of its computation, shape (step, channel)."""
     titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
     found = [(title, getattr(made, field)) for field, title in titles.items()]
     rows = [(translate(title), stage[head, token]) for title, stage in found if stage is not None]
@@ -67,7 +67,7 @@ def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head:
 
 
 def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: int | None) -> MatrixSpec:
-    """Return the matrix of the vectors of the keys, (key, channel)."""
+    """Return the matrix of the vectors of the keys, shape (key, channel)."""
     note = _("A row a token, {channels} channels.", channels=vectors.shape[1])
     return MatrixSpec(name, vectors, tuple(names), note=note, marked_rows=() if marked is None else (marked,))
 
@@ -75,9 +75,10 @@ def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: in
 def scores(
     weighing: WeightSteps, shown: FloatArray, who: str, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return a matrix (1, key) for each step from dot products to scores; ``who`` names the query.
+    """Return a matrix (1, key) for each step from a query's dot products to its scores.
 
-    Steps that the layer does not have are left out. ``shown`` are the indices of the keys in the matrices.
+    Steps that the layer does not have are left out. ``who`` names the query, and ``shown`` are the indices of the keys
+    in the matrices.
     """
     bias = weighing.bias if weighing.bias is not None and weighing.bias.any() else None
     steps = {
@@ -97,7 +98,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """Return a weight matrix of the head, (channel of the head, channel of the stream)."""
+    """Return a head's weight matrix to draw, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
@@ -108,7 +109,7 @@ def matrix(name: str, weights: FloatArray) -> MatrixSpec:
 
 
 def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | None) -> MatrixSpec:
-    """Return the matrix of a query's weights (key,)."""
+    """Return a matrix with the attention weights of the query ``who``, one column per key."""
     note = _("These {n} sum to {total:.2f}.", n=len(values), total=values.sum())
     row, columns = values[None], tuple(names)
     return MatrixSpec(_("weight"), row, (who,), columns, note=note, palette="sequential", marked_columns=_marks(marked))
@@ -117,7 +118,7 @@ def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | No
 def weighted_values(
     weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Return the matrices of the weighted values (key, channel) and of their sum.
+    """Return matrices of the values times their weights, shape (key, channel), and of their sum.
 
     Keys that are not in ``shown`` are summed in the last row.
     """
@@ -134,7 +135,7 @@ def weighted_values(
 
 
 def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
-    """Return the matrices of all heads' sums (head, channel) and of the output of W_O."""
+    """Return matrices of all heads' outputs (head, channel), and of the result of W_O."""
     heads, channels = way.context.shape[0], way.context.shape[2]
     names = tuple(_("head {head}", head=at) for at in range(heads))
     note = _(
@@ -155,7 +156,7 @@ def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
 
 
 def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -> MatrixSpec:
-    """Return the matrix of the residual sum and the norms around it, (stage, channel)."""
+    """Return a matrix of the residual sum and the norms around it, a row for each."""
     added = way.output if way.settled is None else way.settled
     found = {
         "a" if wiring.after is None else f"{norm_name(wiring.after)}(a)": added,
@@ -168,7 +169,7 @@ def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -
 
 
 def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
-    """Return the matrices of the recomputed and the model's own result, (channel,), and their difference."""
+    """Return matrices of the recomputed result, the model's own result, and their difference, shape (channel,)."""
     both = np.stack([ours, theirs])
     return [
         _clipped_matrix(_("Result"), both, (_("computed here"), _("the model's own"))),
@@ -177,7 +178,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """Return the matrix of the products that a dot product sums, (channel,)."""
+    """Return a matrix of the channel-wise products whose sum is a dot product, shape (channel,)."""
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )

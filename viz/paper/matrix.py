@@ -42,17 +42,20 @@ BAR = 6.0  # points, the height of the colour bar
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """The labels along a side: token indices, and the tier of each, 0 next to the map and 1 outside of it."""
+    """The labels to draw along a side of a map: indices of tokens, and the tier of each.
+
+    Tier 0 is next to the map, tier 1 outside of it.
+    """
 
     indices: tuple[int, ...]
     tiers: tuple[int, ...]
 
 
 def plan_labels(count: int, pitch: float, line: float, tiers: int = 1) -> LabelPlan:
-    """Return the labels that fit if ``count`` cells of ``pitch`` points have labels of ``line`` points.
+    """Choose the labels that fit along a side of ``count`` cells of ``pitch`` points.
 
-    With two tiers, neighbours alternate between the tiers if a single tier is too narrow. Cells are left out evenly
-    if neither fits.
+    A label needs ``line`` points. With two tiers, neighbours alternate between the tiers if a single tier is too
+    narrow. Labels are left out evenly if neither fits.
 
     >>> plan_labels(4, 10, 9), plan_labels(4, 5, 9, tiers=2).tiers, plan_labels(4, 5, 9).indices
     (LabelPlan(indices=(0, 1, 2, 3), tiers=(0, 0, 0, 0)), (0, 1, 0, 1), (0, 2))
@@ -65,7 +68,7 @@ def plan_labels(count: int, pitch: float, line: float, tiers: int = 1) -> LabelP
 
 @dataclass(frozen=True)
 class MatrixLayout:
-    """Places of a map on its page in points: the map's box, the labels, and the caption below."""
+    """The layout of a map on its page, in points: the map's box, the labels, and the caption below."""
 
     left: float
     above: float

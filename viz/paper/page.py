@@ -36,12 +36,12 @@ _DRAWING = threading.Lock()  # matplotlib's caches of fonts are not safe for thr
 
 
 class BadOption(ValueError):
-    """Raised if an option of an image has a value that is not offered."""
+    """Raised if an option of an image for a paper has an unknown value."""
 
 
 @dataclass(frozen=True)
 class PaperOptions:
-    """The options of an image: file format, width, font size in points, frame and caption."""
+    """The options of an image for a paper: file format, width, font size in points, frame and caption."""
 
     format: str = "pdf"
     width: str = "column"
@@ -61,7 +61,7 @@ class PaperOptions:
 
 
 def paper_options(fields: Mapping[str, str]) -> PaperOptions:
-    """Return the options in the fields of a query; raise BadOption for a value that is not offered.
+    """Return the options of an image from the fields of a query; raise BadOption for an unknown value.
 
     >>> paper_options({"format": "png", "size": "9", "frame": "0"})
     PaperOptions(format='png', width='column', size=9, frame=False, caption=False)
@@ -90,7 +90,7 @@ def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, Value], 
 
 
 def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
-    """Return the figure that ``draw`` creates as a file; equal figures give equal bytes.
+    """Return the figure that ``draw`` creates as the bytes of a file; equal figures give equal bytes.
 
     ``file_format`` is a key of FORMATS.
     """
@@ -103,7 +103,7 @@ def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
 
 
 def blank_figure(width: float, height: float) -> PaperFigure:
-    """Return an empty white figure of a size in points, with a canvas that can measure it."""
+    """Return an empty white figure of the given size in points, with a canvas that can measure text."""
     figure = PaperFigure(figsize=(width / POINTS, height / POINTS), dpi=POINTS, facecolor="white")
     FigureCanvasAgg(figure)
     return figure

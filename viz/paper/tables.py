@@ -1,4 +1,4 @@
-"""Tidy tables of a figure's numbers as CSV or Parquet, and a notebook that reproduces them."""
+"""Tidy tables of attention weights as CSV or Parquet, and a notebook that reproduces the weights."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _parquet(columns: Columns, about: Mapping[str, Any]) -> bytes:
 
 
 def weights_notebook(view: View, layer: int, head: int, request: Mapping[str, Any]) -> bytes:
-    """Return a Jupyter notebook (nbformat 4.5) whose last variable ``weights`` is a head's map, (query, key).
+    """Return a Jupyter notebook (nbformat 4.5) whose last variable ``weights`` is a head's map, shape (query, key).
 
     ``request`` are the fields of the TraceRequest that gives the view's trace; ``layer`` and ``head`` count from 0.
     The notebook fails if its largest weight differs by more than 0.001. Raise TooLong beyond MOST_CELLS weights.
@@ -97,7 +97,7 @@ def weights_notebook(view: View, layer: int, head: int, request: Mapping[str, An
 
 
 def methods(view: View, layer: int, head: int) -> str:
-    """Return the sentence for the methods section: the head, the model with its weights' hash, and the tokens."""
+    """Return a sentence for a paper's methods section: the head, the model, its weights' hash and the tokens."""
     model = view.trace.model
     return _(
         "Attention weights of head {layer}-{head} of {model} (revision {revision}, weights SHA-256 {weights}), "

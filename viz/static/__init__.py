@@ -1,1 +1,1 @@
-"""Pictures drawn without a browser: a layout of shapes, written as SVG or PNG."""
+"""Pictures drawn without a browser: layouts of shapes, written as SVG or PNG."""

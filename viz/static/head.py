@@ -1,4 +1,4 @@
-"""A head's map with tokens, legend and caption, laid out as by explore/matrix_picture.js."""
+"""A picture of a head's map with tokens, legend and caption, like that of explore/matrix_picture.js."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Shapes of a picture, in CSS pixels from its upper left corner, their text layout, and SVG and PNG files of them."""
+"""The shapes of a picture, the layout of their texts, and their export as SVG and PNG.
+
+Coordinates are CSS pixels from the upper left corner.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ Shape = Box | Cells | Text
 
 @dataclass(frozen=True)
 class StaticPicture:
-    """Shapes on white in drawing order; ``about`` is a title of a single line."""
+    """A picture: shapes on white, in drawing order; ``about`` is its title, a single line."""
 
     width: int
     height: int
@@ -92,7 +95,7 @@ def printable_text(text: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """Return the approximate width of a text: ``size`` per Chinese character, 0.64 · ``size`` else.
+    """Return the approximate width of a text: ``size`` per Chinese character, 0.64 · ``size`` per other character.
 
     >>> width("猫", 12), round(width("cat", 12), 1)
     (12, 23.0)
@@ -191,7 +194,7 @@ def _cells(shape: Cells, rectangles: int) -> str:
 
 
 def image(colours: Colors) -> bytes:
-    """Return colours, (row, column, RGB), as a PNG file with a pixel for each cell."""
+    """Return a PNG image with a pixel for each cell of ``colours``, (row, column, RGB)."""
     rows, columns = colours.shape[:2]
     lines = b"".join(b"\0" + row.tobytes() for row in colours)
     parts = {
@@ -218,7 +221,7 @@ NO_LETTER = "\uffff"  # a noncharacter, for which a font draws its glyph for mis
 
 
 class PaintError(ValueError):
-    """Raised if a picture cannot be painted; the message names the missing part and the remedy."""
+    """Raised if a picture cannot be written as PNG; the message names the missing part and the remedy."""
 
 
 def png(picture: StaticPicture) -> bytes:
@@ -299,7 +302,7 @@ def font_of(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
 
 
 def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Split a text into runs (font name, text), each in the first font that has its characters."""
+    """Split a text into runs (font name, text), each with the first of the fonts that has its characters."""
     if len(names) == 1:
         return [(names[0], text)]
     having = {
@@ -309,7 +312,7 @@ def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def write(canvas: Image.Image, shape: Text, names: tuple[str, ...]) -> None:
-    """Draw a line of text; turned text is drawn on a separate image, which is rotated and pasted."""
+    """Draw a line of text on an image; turned text is drawn on a separate image, rotated, and pasted."""
     from PIL import Image, ImageDraw
 
     x, y, bold = shape.x * RATIO, shape.y * RATIO, RATIO / 3 if shape.bold else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.stages.terms import flat, place_of, spot_of
+from attention.stages.terms import array_index, flat, row_and_column
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 3, 4), (2, 5, 3, 4), (4,)])
@@ -14,5 +14,5 @@ def test_every_place_of_the_picture_is_a_place_of_the_array(shape: tuple[int, ..
     drawn = flat(array)
     assert drawn.size == array.size
     for row, column in np.ndindex(drawn.shape):
-        assert array[place_of(shape, row, column)] == drawn[row, column]
-        assert spot_of(shape, place_of(shape, row, column)) == (row, column)
+        assert array[array_index(shape, row, column)] == drawn[row, column]
+        assert row_and_column(shape, array_index(shape, row, column)) == (row, column)

@@ -31,8 +31,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_the_place_is_the_operators_or_in_the_cache(settings: Settings, tmp_path: Path) -> None:
-    assert sources.place_of(settings) == tmp_path / "taught"
-    assert sources.place_of(Settings(cache=tmp_path / "cache")) == tmp_path / "cache" / "headlight" / "taught"
+    assert sources.fine_tuned_root(settings) == tmp_path / "taught"
+    assert sources.fine_tuned_root(Settings(cache=tmp_path / "cache")) == tmp_path / "cache" / "headlight" / "taught"
 
 
 def test_the_operator_names_place_and_budget() -> None:
@@ -42,10 +42,10 @@ def test_the_operator_names_place_and_budget() -> None:
 
 
 def test_a_taught_model_goes_by_its_title(settings: Settings) -> None:
-    job = kept(sources.place_of(settings))
+    job = kept(sources.fine_tuned_root(settings))
     source = sources.find(job.name, "whatever", settings)
     assert (source.name, source.revision) == (job.title, None)
-    assert source.folder == sources.place_of(settings) / job.id / "model"
+    assert source.folder == sources.fine_tuned_root(settings) / job.id / "model"
     assert sources.is_local(job.name, None, settings)
 
 
@@ -53,7 +53,7 @@ def test_a_taught_model_goes_by_its_title(settings: Settings) -> None:
     "name", ["taught/", "taught/x", "taught/../taught", f"taught/{'a' * 22}", f"taught/{'a' * 22}/model", "taught/\0"]
 )
 def test_a_name_without_a_model_is_refused_in_a_sentence(settings: Settings, name: str) -> None:
-    kept(sources.place_of(settings))
+    kept(sources.fine_tuned_root(settings))
     with pytest.raises(UserError, match=re.escape(GONE)):
         sources.find(name, None, settings)
     assert not sources.is_local(name, None, settings)
@@ -61,7 +61,7 @@ def test_a_name_without_a_model_is_refused_in_a_sentence(settings: Settings, nam
 
 
 def test_links_are_not_followed(settings: Settings, tmp_path: Path) -> None:
-    place = sources.place_of(settings)
+    place = sources.fine_tuned_root(settings)
     elsewhere, linked = kept(tmp_path / "elsewhere"), kept(place)
     (place / elsewhere.id).symlink_to(tmp_path / "elsewhere" / elsewhere.id)
     shutil.move(place / linked.id / "model", tmp_path / "moved")
@@ -73,7 +73,7 @@ def test_links_are_not_followed(settings: Settings, tmp_path: Path) -> None:
 
 def test_what_is_not_saved_yet_is_told(settings: Settings) -> None:
     job = of("x")
-    folder = sources.place_of(settings) / job.id
+    folder = sources.fine_tuned_root(settings) / job.id
     (folder / "model" / "run").mkdir(parents=True)
     write(job, folder)
     with pytest.raises(UserError, match="still training"):
@@ -82,15 +82,15 @@ def test_what_is_not_saved_yet_is_told(settings: Settings) -> None:
 
 @pytest.mark.parametrize("content", ["", "[]", '{"title": ', "[" * 100_000])
 def test_a_broken_job_opens_nothing(settings: Settings, content: str) -> None:
-    job = kept(sources.place_of(settings))
-    (sources.place_of(settings) / job.id / "job.json").write_text(content, encoding="utf-8")
+    job = kept(sources.fine_tuned_root(settings))
+    (sources.fine_tuned_root(settings) / job.id / "job.json").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=re.escape(GONE)):
         sources.find(job.name, None, settings)
 
 
 @pytest.mark.slow
 def test_a_model_that_went_on_learning_is_read_anew_and_one_that_is_gone_not_at_all(settings: Settings) -> None:
-    job = kept(sources.place_of(settings))
+    job = kept(sources.fine_tuned_root(settings))
     backend = LocalBackend(settings)
     asked = TraceRequest(job.name, "a fine film")
     before = backend.trace(asked)
@@ -99,13 +99,13 @@ def test_a_model_that_went_on_learning_is_read_anew_and_one_that_is_gone_not_at_
     assert backend.recent(before.id) is before
     assert backend.status(job.name) == "loaded"
     assert backend.identity(job.name).name == job.title
-    learn_on(sources.place_of(settings) / job.id)
+    learn_on(sources.fine_tuned_root(settings) / job.id)
     assert backend.status(job.name) == "here"
     after = backend.trace(asked)
     assert after.id != before.id
     assert after.model.weights != before.model.weights
     assert backend.identity(job.name).weights == after.model.weights
-    shutil.rmtree(sources.place_of(settings) / job.id)
+    shutil.rmtree(sources.fine_tuned_root(settings) / job.id)
     with pytest.raises(UserError, match=re.escape(GONE)):
         backend.trace(asked)
     assert backend.status(job.name) == "absent"

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from attention.tokens import bits, of_words, pseudo_perplexity
+from attention.tokens import bits, pseudo_perplexity, sum_over_words
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings
@@ -84,10 +84,10 @@ def test_words_of_two_texts_are_not_one_word(backend: LocalBackend, root: Path) 
 def test_bits_words_and_perplexity_by_hand() -> None:
     logs = np.log(np.array([0.5, 0.25, 0.125, 1.0], np.float32))
     np.testing.assert_allclose(bits(logs), [1, 2, 3, 0], atol=1e-6)
-    runs, sums = of_words(logs, [0, 0, None, 0])
+    runs, sums = sum_over_words(logs, [0, 0, None, 0])
     assert runs == [(0, 2), (2, 3), (3, 4)]
     np.testing.assert_allclose(np.exp(sums), [0.125, 0.125, 1.0], atol=1e-6)
     assert pseudo_perplexity(logs) == pytest.approx(2 ** (6 / 4), rel=1e-6)
-    assert of_words(np.zeros(0, np.float32), [])[0] == []
+    assert sum_over_words(np.zeros(0, np.float32), [])[0] == []
     with pytest.raises(ValueError, match="0 logarithms came"):
         pseudo_perplexity(np.zeros(0, np.float32))

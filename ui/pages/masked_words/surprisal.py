@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import FloatArray
-from attention.tokens import TokenRow, bits, of_words, pseudo_perplexity
+from attention.tokens import TokenRow, bits, pseudo_perplexity, sum_over_words
 from i18n import _, gettext_lazy, translate
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
 from ui.run.notices import show_notice
@@ -37,7 +37,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     if not places:
         show_notice(_("This text has nothing to predict."), role="status")
         return
-    runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
+    runs, sums = sum_over_words(logs, [(row.segments[at], row.words[at]) for at in places])
     names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
     show_notice(summary(number_duplicates(names), sums, logs, whole=len(places) == found[0].total), role="status")
     _line(row, places, runs, names, sums)

@@ -23,7 +23,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
-from probing.statistics import bands, by_luck, draws
+from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -103,7 +103,8 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     return PatchingResult(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
         shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
-        bands(state_draws), bands(head_draws), by_luck(head_draws, views[0].heads), part)  # fmt: skip
+        row_thresholds(state_draws), row_thresholds(head_draws),
+        count_by_chance(head_draws, views[0].heads), part)  # fmt: skip
 
 
 def _residual_part(part: str) -> str:

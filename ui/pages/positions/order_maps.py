@@ -40,7 +40,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
             show_notice(
-                _("This text has only special tokens, which are hidden. Show them in View options."),
+                _("The text has only special tokens. Show them in View options."),
                 role="status",
             )
             return

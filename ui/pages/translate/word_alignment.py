@@ -59,7 +59,7 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
     found = get_alignment_options(choice, options).alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
-            _("This text has only special tokens, which are hidden. Show them in View options."),
+            _("The text has only special tokens. Show them in View options."),
             role="status",
         )
         return

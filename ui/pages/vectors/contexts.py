@@ -32,9 +32,8 @@ from viz.figures.vectors import context_lines
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(
-    "Each line compares the word's vectors in two of the sentences: 1 means the same direction. The dotted line without"
-    " marks is the mean over all pairs of different words here at the same level: what two words have in common in "
-    "this model whatever they mean. Embeddings hold the word and, in many models, its position; nothing of the context."
+    "Each line: cosine of the word's vectors in two sentences. Dotted: mean over all pairs of different "
+    "words at that level, the baseline. Embeddings do not depend on the context."
 )
 
 
@@ -54,15 +53,15 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of contexts; an unreadable sentence shows an error and is left out."""
-    st.caption(_("Sentences that share a word; change them as you like. The text above is not needed here."))
+    st.caption(_("Sentences that share a word; the text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
-                help=_("Any sentence; leave it empty to compare the others only"))  # fmt: skip
+                help=_("Leave empty to compare the others only"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
     if not shared:
-        show_notice(_("No word stands in two of these sentences; write one into both."), role="status")
+        show_notice(_("No two sentences share a word. Write one word in both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
     bound_widget(VectorsOptions, "term", st.selectbox, options=shared, shown=term)
@@ -87,11 +86,11 @@ def summary(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, level
     """Return sentences with the cosines at the last level and the level at which the pairs differ most.
 
     >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
-    'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
+    'After layer 0, the cosine of “bank” is 0.50 in sentences 1 and 2; different words average 0.25.'
     """
     cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
     first = _(
-        "{level} the cosine of “{term}” is {cosines}; two different words have {baseline:.2f} on average.",
+        "{level}, the cosine of “{term}” is {cosines}; different words average {baseline:.2f}.",
         level=levels[-1],
         term=term,
         cosines=format_comma_list(cosines),
@@ -105,7 +104,7 @@ def summary(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, level
     least = list(pairs)[int(stacked[:, at].argmin())]
     lowest = stacked[:, at].min()
     return _(
-        "{first} The pairs differ most {where}: {sentences} are least alike there ({lowest:.2f}).",
+        "{first} The pairs differ most {where}: lowest {lowest:.2f} in {sentences}.",
         first=first,
         where=levels[at][0].lower() + levels[at][1:] if at else _("in the embeddings"),
         sentences=least,

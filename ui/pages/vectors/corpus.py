@@ -113,9 +113,7 @@ class VectorRun:
             if not isinstance(refusal, Cancelled) or refusal.timed_out:
                 self.error = refusal
         except OSError:
-            self.error = UserError(
-                gettext_lazy("The vectors could not be written: the disk is full or cannot be used.")
-            )
+            self.error = UserError(gettext_lazy("Cannot write the vectors: the disk is full or not writable."))
         finally:
             with self._changing:
                 done = self.done == len(self.asked.texts)
@@ -133,7 +131,7 @@ class VectorRun:
                 self._out = self._file(made.vectors.shape[1])
             self._out[at : at + len(texts)] = made.vectors
         elif at + len(texts) == len(self.asked.texts) and self._out is None:
-            raise UserError(gettext_lazy("None of the sentences can be read. {first}", first=self.notes.first))
+            raise UserError(gettext_lazy("No sentence can be read. {first}", first=self.notes.first))
         self.done = at + len(texts)
 
     def _file(self, channels: int) -> Any:
@@ -146,8 +144,8 @@ class VectorRun:
         if needed > free // 2:
             raise UserError(
                 gettext_lazy(
-                    "The vectors take {needed:,.0f} MB; the disk has {free:,.0f} MB left, of which half may be"
-                    " used. Bring fewer sentences.",
+                    "The vectors need {needed:,.0f} MB, at most half of the free {free:,.0f} MB may be used. "
+                    "Use fewer sentences.",
                     needed=needed / 1e6,
                     free=free / 1e6,
                 )

@@ -15,14 +15,10 @@ MIXED = {
     "last": gettext_lazy("Last layer"),
     "second": gettext_lazy("Second to last layer"),
     "sum4": gettext_lazy("Sum of the last four layers"),
-    "concat4": gettext_lazy("Last four layers, one after the other"),
+    "concat4": gettext_lazy("Last four layers, concatenated"),
     "mean": gettext_lazy("Mean of all layers"),
 }
-MIX_HELP = gettext_lazy(
-    "A model holds one vector for each token before its first layer (embeddings) and after every layer. Which of them "
-    "serves best depends on the task; BERT's authors compare such mixes in table 7 of arXiv:1810.04805. A model of "
-    "fewer than four layers gives all that it has for the last four."
-)
+MIX_HELP = gettext_lazy("Which layers serve best depends on the task: compare table 7 of arXiv:1810.04805.")
 
 
 def level_names(levels: int) -> list[str]:
@@ -56,7 +52,7 @@ def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
         set_params(VectorsOptions, mix=mix, level=int(level or 0))
 
     place.selectbox(
-        _("Vectors from"),
+        _("Layers"),
         list(names),
         key=key,
         format_func=lambda mix: translate(names[mix]),

@@ -25,17 +25,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A model holds a **vector**, a long list of numbers, for each token, and every layer rewrites it: "
-                "after the first layers it is still much of the word, later what the word is in this text ([BERT, "
-                "arXiv:1810.04805](https://arxiv.org/abs/1810.04805); "
-                "[arXiv:1909.00512](https://arxiv.org/abs/1909.00512)).\n"
-                "- The **cosine** says how far two vectors point the same way, from -1 to 1. In most models any two "
-                "vectors point somewhat the same way, so a cosine means something beside others of the same layer "
-                "only.\n"
-                "- **PCA** keeps the directions in which the vectors differ most, **UMAP** "
-                "([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) who is near whom. For sentences, the mean "
-                "over the tokens serves best in models trained for it "
-                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084))."
+                "- Every layer rewrites each token's **vector**: early layers mostly encode the word, later "
+                "ones its meaning in this text ([BERT](https://arxiv.org/abs/1810.04805); [Ethayarajh "
+                "2019](https://arxiv.org/abs/1909.00512)).\n- **Cosine similarity** is 1 for the same "
+                "direction, 0 for orthogonal vectors and −1 for opposite ones. Any two vectors of a layer "
+                "are somewhat similar: compare cosines within a layer only.\n- **PCA** keeps variance, "
+                "**UMAP** ([arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) neighbours. The axes have "
+                "no meaning of their own."
             )
         )
 
@@ -44,22 +40,20 @@ def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the chosen view."""
     if choice.opened:
         show_notice(
-            _(
-                "A saved trace holds no vectors between the layers; close the file in View options to read its text "
-                "anew."
-            ),
+            _("A saved trace has no vectors between layers. Close the file in View options to run its text."),
             role="status",
         )
         return
     options = get_params(VectorsOptions)
-    bound_widget(VectorsOptions, "show", st.segmented_control, required=True)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    bound_widget(VectorsOptions, "show", left.segmented_control, required=True)
     try:
         if options.show == "contexts":
             contexts(choice, options)
         elif options.show == "sentences":
             sentences(choice, options, trace.layers + 1)
         else:
-            draw_words(choice, trace, options)
+            draw_words(choice, trace, options, right)
     except UserError as refusal:
         show_error(refusal)
 

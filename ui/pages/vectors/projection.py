@@ -16,13 +16,10 @@ from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from viz.figures.vectors import NAMED, scatter
+from viz.figures.vectors import scatter
 
 PATIENCE = 0.4  # seconds to wait before the progress is shown
-MARKS = gettext_lazy(
-    "Each dot is one of the vectors, named where there is room; hover names the others. Near dots are alike as far as "
-    "so few axes can tell; the axes themselves mean nothing that has a name."
-)
+MARKS = gettext_lazy("Hover over a dot for its name. Near dots are similar as far as these axes show.")
 
 
 def picture(  # noqa: PLR0913  (options of a single figure)
@@ -40,18 +37,22 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     """
     axes = _controls(options)
     if len(names) < 3:
-        show_notice(_("A picture needs three {what} or more; here are {n}.", what=what, n=len(names)), role="status")
+        show_notice(
+            _("A projection needs at least three {what}; here are {n}.", what=what, n=len(names)), role="status"
+        )
         return
     kept = np.unique(np.linspace(0, len(names) - 1, min(len(names), MOST)).astype(int))
     if len(kept) < len(names):
         show_notice(
-            _("{drawn:,} of {all:,} {what} are drawn, evenly taken.", drawn=len(kept), all=len(names), what=what),
+            _("Shown: {drawn:,} of {all:,} {what}, evenly spaced.", drawn=len(kept), all=len(names), what=what),
             role="status",
         )
     shown = np.asarray(vectors[kept] if len(kept) < len(names) else vectors)
     labels = [names[at] for at in kept]
     common: dict[str, Any] = {"marked": marked, "pale": pale} if len(kept) == len(names) else {}
-    title = _("The {what}, {channels:,} channels made {axes}", what=what, channels=vectors.shape[1], axes=axes)
+    title = _(
+        "The {what}: {channels:,} dimensions projected to {axes}", what=what, channels=vectors.shape[1], axes=axes
+    )
     if options.flat == "pca":
         found = pca(shown, axes)
         show_notice(_describe_variance(found.shares, shown.shape[1]), role="status")
@@ -63,8 +64,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
             return
         show_notice(
             _(
-                "UMAP put each of the {n:,} {what} beside its {neighbours} nearest by cosine; how far apart groups lie "
-                "means little.",
+                "UMAP of {n:,} {what} with {neighbours} neighbours by cosine; distances between groups mean little.",
                 n=len(labels),
                 what=what,
                 neighbours=NEIGHBOURS,
@@ -75,10 +75,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
             points, labels, [_("Axis {axis}", axis=at + 1) for at in range(axes)], theme(), title, **common
         )
     draw_chart(figure, "vectors_picture")
-    st.caption(
-        translate(MARKS)
-        + ("" if len(labels) <= NAMED else _(" Above {named} dots names are in the hover text only.", named=NAMED))
-    )
+    st.caption(translate(MARKS))
 
 
 def _controls(options: VectorsOptions) -> int:
@@ -92,8 +89,7 @@ def _controls(options: VectorsOptions) -> int:
 def _describe_variance(shares: FloatArray, channels: int) -> str:
     """Return a sentence with the shares of variance inside and outside the axes of the PCA."""
     return _(
-        "These {axes} axes hold {held:.0%} of the variance; the other {lost:.0%} lies in directions that are not "
-        "drawn, of {channels:,} in all.",
+        "These {axes} of {channels:,} axes explain {held:.0%} of the variance; {lost:.0%} is not shown.",
         axes=len(shares),
         held=shares.sum(),
         lost=1 - shares.sum(),
@@ -106,8 +102,8 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if len(vectors) < FEWEST:
         show_notice(
             _(
-                "UMAP places each point by its {neighbours} nearest neighbours, so a picture of fewer than {fewest} "
-                "points means nothing; here are {n} {what}. Bring more, or take PCA.",
+                "UMAP with {neighbours} neighbours needs at least {fewest} points; here are {n} {what}. Add "
+                "more or use PCA.",
                 neighbours=NEIGHBOURS,
                 fewest=FEWEST,
                 n=len(vectors),
@@ -126,12 +122,11 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if arrangement.state == "stopped":
         show_notice(arrangement.late or _("UMAP was stopped."), role="status")
     else:
-        show_notice(_("UMAP could not arrange these vectors."))
+        show_notice(_("UMAP failed on these vectors. Use PCA."))
     st.button(
         _("Try again"),
         on_click=get_umap_pool().restart,  # type: ignore[arg-type]  # Streamlit ignores the return value
         args=(vectors, axes),
-        help=_("Begin anew"),
     )
     return None
 
@@ -141,14 +136,13 @@ def _watch(arrangement: UmapJob) -> None:
     """Draw the progress of a job; rerun the page when the job has ended."""
     if arrangement.state not in ("waiting", "running"):
         st.rerun()
-    doing = _("Waiting for another one") if arrangement.state == "waiting" else _("UMAP is arranging the points")
+    doing = _("Waiting for another run") if arrangement.state == "waiting" else _("UMAP is running")
     show_notice(
         _(
-            "{doing}: {seconds:.0f} s so far. It does not tell how far it is; the first one since the app was started "
-            "takes longer, to compile.",
+            "{doing}: {seconds:.0f} s. The first run compiles and takes longer.",
             doing=doing,
             seconds=arrangement.seconds,
         ),
         role="status",
     )
-    st.button(_("Stop"), on_click=arrangement.stop, help=_("End it; PCA stays at hand"))
+    st.button(_("Stop"), on_click=arrangement.stop)

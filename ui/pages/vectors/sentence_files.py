@@ -60,16 +60,13 @@ def parse_table(text: str) -> SentenceTable:
     if rows and delimiter != JSON_LINES and not _names_columns(rows[0][1]):
         rows.insert(0, (0, ("",) * len(rows[0][1])))
     if len(rows) < 2:
-        raise UserError(
-            _("The table has no rows below the names of its columns; bring a table with sentences in a column.")
-        )
+        raise UserError(_("The table has no rows below its column names. Use a table with a column of sentences."))
     width = len(rows[0][1])
     wide = next((line for line, row in rows if any(cell.strip() for cell in row[width:])), None)
     if wide is not None:
         raise UserError(
             _(
-                "Line {line:,} has more columns than the first row, which has {width}. Quote cells that contain the"
-                " separator.",
+                "Line {line:,} has more columns than the header ({width}). Quote cells that contain the separator.",
                 line=wide,
                 width=width,
             )
@@ -80,8 +77,7 @@ def parse_table(text: str) -> SentenceTable:
         shown = format_comma_list([f"“{translate(name)[:30]}”" for name in names[:6]])
         raise UserError(
             _(
-                "None of the columns {names} holds texts; one of words is needed, and its name belongs into the first "
-                "row.",
+                "None of the columns {names} contains text. Add a text column with its name in the first row.",
                 names=shown,
             )
         )
@@ -115,11 +111,11 @@ def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ..
 def _check_lengths(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     kept = [(number, text.strip()) for number, text in numbered if text.strip()]
     if not kept:
-        raise UserError(_("There are no sentences here; write one on each line."))
+        raise UserError(_("No sentences found. Write one per line."))
     if len(kept) > MOST_SENTENCES:
         raise UserError(
             _(
-                "There are {n:,} sentences; at most {most:,} are read. Split the file.",
+                "Got {n:,} sentences; the limit is {most:,}. Split the file.",
                 n=len(kept),
                 most=MOST_SENTENCES,
             )
@@ -128,7 +124,7 @@ def _check_lengths(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
         if len(text) > LONGEST:
             raise UserError(
                 _(
-                    "Line {line:,} has {n:,} characters; at most {most:,} are read. Split it.",
+                    "Line {line:,} has {n:,} characters; the limit is {most:,}. Split it.",
                     line=number,
                     n=len(text),
                     most=LONGEST,

@@ -37,9 +37,6 @@ TYPED = 200  # largest number of sentences for which the run starts by itself
 NEAREST = 10
 PATIENCE = 0.8  # seconds to wait before the progress is shown
 ENDED = {"stopped": gettext_lazy(" (stopped)"), "failed": gettext_lazy(" (failed)"), "done": gettext_lazy(" (done)")}
-MARKS = gettext_lazy(
-    "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
-)
 
 
 def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
@@ -53,7 +50,7 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
         "bring",
         st.segmented_control,
         required=True,
-        help=_("Up to {most:,}, one on each line", most=MOST_SENTENCES),
+        help=_("Up to {most:,}, one per line", most=MOST_SENTENCES),
     )
     try:
         texts = _typed_sentences(options) if options.bring == "typed" else from_file()
@@ -73,13 +70,9 @@ def _fit(choice: ViewState, options: VectorsOptions) -> str:
     trained = options.mix == "last" and options.pooling == "mean"
     if choice.model == EMBEDDED:
         if trained:
-            return _("The mean of the last layer's tokens is how all-MiniLM-L6-v2 was trained to compare sentences.")
-        return _(
-            "all-MiniLM-L6-v2 was trained to compare sentences by the mean of the last layer's tokens, not by this."
-        )
-    return _(
-        "Unless a model was trained to compare sentences, the nearest sentence may be near for its length or style."
-    )
+            return _("all-MiniLM-L6-v2 was trained with this pooling.")
+        return _("all-MiniLM-L6-v2 was trained with the mean of the last layer, not this.")
+    return _("Unless the model was trained to compare sentences, neighbours may share only length or style.")
 
 
 def _typed_sentences(options: VectorsOptions) -> tuple[str, ...]:
@@ -124,10 +117,9 @@ def _watch() -> None:
     total = len(run.asked.texts)
     if run.state == "new":
         st.button(
-            _("Make {total:,} vectors", total=total),
+            _("Compute {total:,} vectors", total=total),
             type="primary",
             on_click=run.start,  # type: ignore[arg-type]  # Streamlit ignores the return value
-            help=_("It can be stopped and goes on"),
         )
         return
     st.progress(
@@ -137,12 +129,11 @@ def _watch() -> None:
     if run.error is not None:
         show_error(run.error)
     if run.state == "running":
-        st.button(_("Stop"), on_click=run.stop, help=_("What is done is kept."))
+        st.button(_("Stop"), on_click=run.stop, help=_("Finished vectors are kept"))
     else:
         st.button(
             _("Go on"),
             on_click=run.start,  # type: ignore[arg-type]  # Streamlit ignores the return value
-            help=_("Continue where it was"),
         )
 
 
@@ -176,9 +167,8 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         show_notice(summary(likeness, texts), role="status")
-        figure = cosine_map(likeness, texts, theme(), _("How alike are the sentences?"))
+        figure = cosine_map(likeness, texts, theme(), _("Cosine similarity"))
         draw_chart(figure, "vectors_sentences")
-        st.caption(translate(MARKS))
     picture(vectors, texts, options, _("sentences"))
     _files(run)
 
@@ -187,11 +177,11 @@ def _notes(run: VectorRun) -> list[str]:
     """Return sentences on truncated and refused sentences."""
     notes, said = run.notes, []
     if notes.cut:
-        said.append(_("{cut:,} sentences are longer than the model reads; only their beginning counts.", cut=notes.cut))
+        said.append(_("{cut:,} sentences exceed the model's length; only their beginning counts.", cut=notes.cut))
     if notes.refused:
         said.append(
             _(
-                "{refused:,} sentences could not be read; their vectors are zeros. {first}",
+                "{refused:,} sentences could not be read; their vectors are zero. {first}",
                 refused=notes.refused,
                 first=notes.first,
             )
@@ -203,7 +193,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
     """Return a sentence with the most similar pair and the mean over all pairs.
 
     >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
-    'Most alike are “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
+    'Most similar: “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
     """
     one, other = np.triu_indices(len(texts), 1)
     pairs = likeness[one, other]
@@ -211,7 +201,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
     names = [truncate(texts[place], 60) for place in (one[at], other[at])]
     mean = pairs.mean()
     return _(
-        "Most alike are “{one}” and “{other}” ({cosine:.2f}); the mean over all pairs is {mean:.2f}.",
+        "Most similar: “{one}” and “{other}” ({cosine:.2f}); the mean over all pairs is {mean:.2f}.",
         one=names[0],
         other=names[1],
         cosine=pairs[at],
@@ -233,12 +223,12 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
     if made.refused[0]:
         show_notice(made.refused[0])
         return
-    with st.spinner(_("Comparing with every sentence")):
+    with st.spinner(_("Comparing sentences")):
         places, cosines = nearest_neighbors(run.vectors, made.vectors[0], NEAREST)
     texts = [run.asked.texts[at] for at in places]
     show_notice(
         _(
-            "Of {n:,} sentences, “{nearest}” is nearest to “{asked}”: cosine {cosine:.2f}.",
+            "Nearest of {n:,} sentences to “{asked}”: “{nearest}”, cosine {cosine:.2f}.",
             n=len(run.asked.texts),
             nearest=truncate(texts[0], 80),
             asked=truncate(options.like, 80),
@@ -259,18 +249,16 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    download_button(
-        _("Save as CSV"), page, "headlight-nearest.csv", _("These sentences, all digits"), provenance=model_provenance()
-    )
+    download_button(_("Save as CSV"), page, "headlight-nearest.csv", _("All digits"), provenance=model_provenance())
 
 
 def _files(run: VectorRun) -> None:
     """Draw links to the files with all vectors."""
     size = run.vectors.nbytes / 1e6
     said = {
-        "vectors.npy": ("NumPy", _("(sentence, channel) float32, {size:,.1f} MB, for numpy.load", size=size)),
-        "vectors.parquet": ("Parquet", _("The sentences and their vectors, for pandas, Arrow and others")),
-        "vectors.csv": ("CSV", _("A row for each sentence, a column for each channel; several times as large")),
+        "vectors.npy": ("NumPy", _("Shape (sentence, channel), float32, {size:,.1f} MB", size=size)),
+        "vectors.parquet": ("Parquet", _("Sentences and vectors")),
+        "vectors.csv": ("CSV", _("A row per sentence; several times as large")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
         place.link_button(label, f"{routes.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

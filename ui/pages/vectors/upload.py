@@ -12,9 +12,7 @@ from ui.streamlit_internals import UploadedFile
 
 FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
-WANTED = gettext_lazy(
-    "Bring a text file with a sentence on each line, or a CSV, TSV, JSON Lines or Parquet file with named columns."
-)
+WANTED = gettext_lazy("Add a text file with one sentence per line, or a CSV, TSV, JSON Lines or Parquet table.")
 
 
 def from_file() -> tuple[str, ...]:
@@ -25,7 +23,7 @@ def from_file() -> tuple[str, ...]:
         key=FILE,
         max_upload_size=50,
         help=_(
-            "A sentence on each line, or a column of them. Up to {most:,} sentences; they stay on this machine.",
+            "One per line, or a column. Up to {most:,} sentences; they stay on this machine.",
             most=MOST_SENTENCES,
         ),
     )
@@ -41,7 +39,7 @@ def from_file() -> tuple[str, ...]:
         found.texts,
         key=COLUMN,
         format_func=lambda at: translate(found.names[at]),
-        help=_("Which column holds the sentences; columns of numbers are not offered"),
+        help=_("The column of sentences; numeric columns are not listed"),
     )
     return _column((uploaded.file_id, encoding), found, st.session_state[COLUMN])
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
 from attention.view import DisplayToken, View
-from i18n import _, gettext_lazy, translate
+from i18n import _
 from inference.tasks.hidden_states import HiddenStates
 from ui.pages.vectors.levels import mix_name, pick_mix
 from ui.pages.vectors.options import VectorsOptions
@@ -34,26 +35,25 @@ from viz.figures.theme import sides
 from viz.figures.vectors import MOST, cosine_map
 
 STRIP = "vectors_strip"
-MARKS = gettext_lazy(
-    "Each square is the cosine of two vectors: 1 means the same direction, 0 nothing in common, −1 the opposite "
-    "direction. The outlined row is the chosen word's."
-)
 
 
-def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None:
-    """Draw the view of word vectors; raise UserError if the model refuses the text."""
+def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside: DeltaGenerator) -> None:
+    """Draw the view of word vectors; raise UserError if the model refuses the text.
+
+    The control for the layers is drawn in the column ``beside``.
+    """
     asked = request_of(choice)
-    with st.spinner(_("Reading the vectors of every layer")):
+    with st.spinner(_("Computing the vectors")):
         states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         show_notice(
-            _("This text has only special tokens, which are hidden. Show them in View options."),
+            _("The text has only special tokens. Show them in View options."),
             role="status",
         )
         return
     levels = len(states.levels)
-    pick_mix(st.columns(2)[0], options, levels)
+    pick_mix(beside, options, levels)
     mixed = mix(states.levels, options.mix, min(options.level, levels - 1))
     vectors, names = merge(mixed, [cell.pieces for cell in cells]), [cell.text for cell in cells]
     likeness = cosine(vectors, vectors)
@@ -65,14 +65,14 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None
     window = slice(start, start + MOST)
     if len(cells) > MOST:
         show_notice(
-            _("The map shows {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
+            _("Shown: {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
             role="status",
         )
     where = mix_name(options, levels)
-    title = _("How alike are the {unit}, {where}?", unit=unit, where=where)
+    title = _("Cosine similarity of the {unit}, {where}", unit=unit, where=where)
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     draw_chart(figure, "vectors_cosine")
-    st.caption(translate(MARKS))
+    st.caption(_("Outlined: the chosen word."))
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 
@@ -81,17 +81,17 @@ def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) 
     """Return a sentence with the words most and least similar to ``focus``, and the mean of all pairs.
 
     >>> summary(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
-    'Last layer: “it” is most like “was” (0.50) and least like “[SEP]” (0.00); the mean over all pairs is 0.20.'
+    'Last layer: “it” is most similar to “was” (0.50), least to “[SEP]” (0.00); mean over all pairs 0.20.'
     """
     if len(names) < 2:
-        return _("There is one vector only, of “{name}”; a longer text has something to compare.", name=names[0])
+        return _("Only one vector, of “{name}”. Write a longer text.", name=names[0])
     others = np.delete(np.arange(len(names)), focus)
     row = likeness[focus, others]
     most, least = others[row.argmax()], others[row.argmin()]
     pairs = likeness[np.triu_indices(len(names), 1)]
     return _(
-        "{where}: “{focus}” is most like “{nearest}” ({most:.2f}) and least like “{farthest}” ({least:.2f}); the mean "
-        "over all pairs is {mean:.2f}.",
+        "{where}: “{focus}” is most similar to “{nearest}” ({most:.2f}), least to “{farthest}” "
+        "({least:.2f}); mean over all pairs {mean:.2f}.",
         where=where[0].upper() + where[1:],
         focus=names[focus],
         nearest=names[most],
@@ -139,9 +139,7 @@ def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
         if at is not None and at < len(cells):
             set_view_state(focus=cells[at].pieces[0])
 
-    token_strip.mount(
-        chips, STRIP, title=_("The text, shaded by likeness to the chosen word"), on_pick=pick, diverging=True
-    )
+    token_strip.mount(chips, STRIP, title=_("Cosine similarity to the chosen word"), on_pick=pick, diverging=True)
 
 
 def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, where: str) -> None:
@@ -149,7 +147,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
 
     ``column`` is the heading of the names in the CSV file.
     """
-    folded = st.expander(_("The vectors themselves"), key="vectors_numbers", on_change="rerun")
+    folded = st.expander(_("Vector values"), key="vectors_numbers", on_change="rerun")
     if not folded.open:
         return
     with folded:
@@ -170,7 +168,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
             "CSV",
             table,
             "headlight-vectors.csv",
-            _("A row for each of the {unit}", unit=unit),
+            _("A row per vector", unit=unit),
             place=left,
             provenance=made_by,
         )
@@ -178,7 +176,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
             "NumPy",
             archive(vectors, names, made_by),
             "headlight-vectors.npz",
-            _("For numpy.load: “values”, “names” of the {unit}, and what made them", unit=unit),
+            _("Arrays “values” and “names”, and provenance", unit=unit),
             kind="application/octet-stream",
             place=right,
         )

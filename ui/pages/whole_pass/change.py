@@ -35,13 +35,13 @@ def striking_change(asked: PassInspector) -> tuple[str, int] | None:
     stages = asked.result.stages
     for at, stage in enumerate(stages):
         if stage.part == EMBEDDINGS and "position" in stage.role:
-            return _("What if no token knew its place? All position vectors to zero"), at
+            return _("Zero position embeddings"), at
     mine = [at for at, stage in enumerate(stages) if stage.part == ATTENTION]
     if not mine:
         return None
     first = [at for at in mine if (stages[at].side, stages[at].layer) == (stages[mine[0]].side, stages[mine[0]].layer)]
     where = place(stages[mine[0]], asked.two)
-    return _("What if {where} read no other token? All that its attention gives to zero", where=where), first[-1]
+    return _("Zero attention, {where}", where=where), first[-1]
 
 
 def preset(asked: PassInspector) -> None:
@@ -62,7 +62,7 @@ def preset(asked: PassInspector) -> None:
                 "becomes": "0",
                 "lender": "",
             },
-            help=_("Changes that stage, computes all that comes after anew, and shows the end before and after"),
+            help=_("Changes that stage, runs the rest of the model and compares the outputs"),
         )
 
 
@@ -78,7 +78,7 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     bound_widget(WholePassOptions, "lender", right.text_input)
     at = end_row(asked, asked.result.stages[-1].side, found.row)
     try:
-        with st.spinner(_("Going on")):
+        with st.spinner(_("Running the rest")):
             asked_for = _requested_change(asked, stage, options, found)
             followed = asked.run_changed(at, **asked_for)
     except UserError as refusal:
@@ -103,9 +103,7 @@ def _requested_change(
         where = {"stage": stage.number, "row": row, "column": column, "pairs": pairs}
         return {**where, "lender": lender, "to": 0.0 if lender else read_number(options.becomes)}
     if not lender and read_number(options.becomes):
-        raise UserError(
-            gettext_lazy("A head becomes 0, as if it said nothing, or what it is in another text. Write 0 or a text.")
-        )
+        raise UserError(gettext_lazy("A head can be set to 0 or patched from a text. Write 0 or a donor text."))
     layer, part = stage.layer or 0, ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
     head = found.column // found.shape[-1]
     edit = PatchHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)
@@ -120,20 +118,19 @@ def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: in
     (edit,) = asked_for.get("edits", (None,))
     if edit is None and asked_for["row"] is None and asked_for["lender"]:
         return _(
-            "{changed:,} numbers are changed, at {taken} of {tokens} tokens, those that have one beside them in the "
-            "other text.",
+            "{changed:,} values patched, at the {taken} of {tokens} tokens that have an aligned token.",
             changed=followed.changed,
             taken=len(asked_for["pairs"]),
             tokens=rows,
         )
     if edit is None:
-        return _("{changed:,} numbers are changed.", changed=followed.changed)
+        return _("{changed:,} values changed.", changed=followed.changed)
     head = f"{edit.layer}-{edit.head}"
     if isinstance(edit, Ablate):
-        return _("Head {head} hands on nothing.", head=head)
+        return _("Head {head} ablated.", head=head)
     taken = len(edit.pairs)
     return _(
-        "Head {head} hands on what it does in the other text, at {taken} of {tokens} tokens.",
+        "Head {head} patched at {taken} of {tokens} tokens.",
         head=head,
         taken=taken,
         tokens=rows,
@@ -149,10 +146,10 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     show_notice(
         _(
-            "{what} {ended}; {now}. The largest change of one number at its end: {moved:.3g}.",
+            "{what} {before}; {after}. Largest change of an output: {moved:.3g}.",
             what=what,
-            ended=_describe_before(asked, at, before),
-            now=_describe_after(after, before.name == after.name),
+            before=_describe_before(asked, at, before),
+            after=_("after: “{name}” {chance:.3f}", chance=after.after, name=after.name),
             moved=found.moved,
         ),
         role="status",
@@ -169,15 +166,14 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     draw_table(table, key="pass_ends")
     undo, saved = st.columns(2)
     undo.button(
-        _("Undo the change"),
+        _("Undo change"),
         key="pass_undo",
         icon=":material/undo:",
         on_click=set_params,
         args=(WholePassOptions,),
         kwargs={"change": ""},
-        help=_("The pass as it was; the browser's back button brings the change back"),
     )
-    about = _("How the pass ends before and after")
+    about = _("Output before and after")
     written = frame_csv(table)
     download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
 
@@ -188,21 +184,14 @@ def _describe_before(asked: PassInspector, at: int, before: End) -> str:
     It names token ``at`` if every token has an output.
     """
     if not of_rows(asked):
-        return _("The pass ended with {chance:.3f} for “{name}”", chance=before.before, name=before.name)
+        return _("Before: “{name}” {chance:.3f}", chance=before.before, name=before.name)
     return _(
-        "The pass ended for token {at} “{token}” with {chance:.3f} for “{name}”",
+        "Before, at token {at} “{token}”: “{name}” {chance:.3f}",
         at=at,
         token=asked.tokens(asked.result.stages[-1].side)[at],
         chance=before.before,
         name=before.name,
     )
-
-
-def _describe_after(after: End, same: bool) -> str:
-    """Return a clause with the top output after the change; ``same`` if its name has not changed."""
-    if same:
-        return _("now still with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
-    return _("now with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
 
 
 def _draw_bars(ends: Sequence[End], unit: str) -> None:
@@ -211,7 +200,7 @@ def _draw_bars(ends: Sequence[End], unit: str) -> None:
     names = [end.name for end in ends]
     sides = (
         ("before", _("Before"), [end.before for end in ends]),
-        ("after", _("After the change"), [end.after for end in ends]),
+        ("after", _("After"), [end.after for end in ends]),
     )
     with st.container(key="stacks"):  # narrow screens stack the columns of this container
         columns = st.columns(2)

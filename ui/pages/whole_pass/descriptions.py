@@ -21,35 +21,16 @@ from ui.state.view_state import ViewState, fits, to_query
 MOST = 60  # largest number of tokens in the sentence about ids
 
 
-def agreement(asked: PassInspector) -> str:
-    """Return sentences for beginners on how closely numpy reproduces the model.
+def differences(asked: PassInspector) -> str:
+    """Return sentences with the largest difference from the model and the stages without a formula.
 
     The differences are rounding errors: float32 has about seven digits.
     """
     passed = asked.result
     worst = passed.largest
-    share = worst.size / worst.away if worst.away else 0
-    near = _("nowhere further off than one part in {share:,.0f}", share=share) if share else _("to the last digit")
-    left = len(passed.unsupported_stages)
-    return join_sentences(
-        _(
-            "Nothing is skipped: numpy computed each of the {stages} stages again, from the weights in the file alone, "
-            "and comes to the model's numbers, {near} of a stage's largest.",
-            stages=len(passed.stages),
-            near=near,
-        ),
-        _("It has no formula for {left} of them, named below.", left=left) if left else "",
-    )
-
-
-def differences(asked: PassInspector) -> str:
-    """Return sentences with the largest difference from the model and the stages without a formula."""
-    passed = asked.result
-    worst = passed.largest
     said = _(
-        "{stages} stages from {ids} ids on, each computed anew in numpy from what numpy "
-        "computed before: the largest difference from the model is {away:.1e}, where its numbers reach "
-        "{size:.3g} ({place}, {stage}).",
+        "numpy recomputed {stages} stages from {ids} ids and the weights in the file. "
+        "The largest difference from the model is {away:.1e} of {size:.3g} ({place}, {stage}).",
         stages=len(passed.stages),
         ids=len(passed.ids),
         away=worst.away,
@@ -59,7 +40,7 @@ def differences(asked: PassInspector) -> str:
     )
     refused = (
         _(
-            "Not computed anew: {place}, {stage}, as {reason}.",
+            "No formula for {place}, {stage}: {reason}.",
             place=place(stage, asked.two),
             stage=title(stage),
             reason=translate(stage.refused),
@@ -74,8 +55,8 @@ def ids(asked: PassInspector) -> str:
     pieces = [*zip(asked.trace.source.pieces, asked.result.ids, strict=True)]
     named = format_comma_list([f"{piece} {one}" for piece, one in pieces[:MOST]])
     if len(pieces) > MOST:
-        return _("The pieces and their ids: {pieces} and {left} more.", pieces=named, left=len(pieces) - MOST)
-    return _("The pieces and their ids: {pieces}.", pieces=named)
+        return _("Tokens and ids: {pieces} and {left} more.", pieces=named, left=len(pieces) - MOST)
+    return _("Tokens and ids: {pieces}.", pieces=named)
 
 
 def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
@@ -95,11 +76,9 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
     if stage.refused:
         away = translate(stage.refused)
     elif not stage.away:
-        away = _("numpy and the model have the same, digit for digit, up to {size:.3g}", size=stage.size)
+        away = _("numpy equals the model in every digit, up to {size:.3g}", size=stage.size)
     else:
-        away = _(
-            "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
-        )
+        away = _("numpy differs from the model by at most {away:.1e} of {size:.3g}", away=stage.away, size=stage.size)
     where = {"place": place(stage, asked.two), "stage": title(stage)}
     said = join_sentences(
         _("{place}, {stage}: {away}.", away=away, **where),
@@ -110,10 +89,10 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
     if there is not None and fits(there):
         link_to_view(
             "step_by_step",
-            _("Its weights, step by step"),
+            _("Step by step"),
             icon=":material/stairs:",
             query=to_query(there),
-            help=_("How each weight of this layer's heads comes about"),
+            help=_("How this layer's attention weights are computed"),
         )
     _lines(asked, stage, options)
 
@@ -133,9 +112,9 @@ def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Non
     code = up_to(asked.result.program, stage) if options.whole else few
     st.code(code, language="python", wrap_lines=True, height=420 if options.whole else "content")
     download_button(
-        _("Save the whole pass as PyTorch"),
+        _("Save as PyTorch"),
         asked.result.program,
         "whole_pass.py",
-        _("Every line from the ids to the end; run in a notebook it gives the numbers on screen"),
+        _("Code from the ids to the output; it reproduces the numbers shown"),
         kind="text/x-python",
     )

@@ -26,7 +26,7 @@ def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int |
     if not mine:
         raise UserError(
             gettext_lazy(
-                "In the other text no word stands beside “{token}”, token {row}. Pick another token or another text.",
+                "“{token}” (token {row}) has no aligned word in the donor text. Choose another token or text.",
                 token=tokens[row or 0],
                 row=row or 0,
             ),

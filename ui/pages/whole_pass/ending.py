@@ -72,12 +72,12 @@ def of_rows(asked: PassInspector) -> bool:
 def _end_phrase(asked: PassInspector, at: int) -> str:
     tokens = asked.tokens(asked.result.stages[-1].side)
     if not of_rows(asked):
-        return _("The pass ends with the probabilities of the whole text:")
+        return _("Output for the whole text:")
     if asked.result.stages[-1].side == "decoder":
-        return _("The pass ends with what comes after “{token}”, the last token: likeliest", token=tokens[at])
+        return _("Most likely after “{token}”, the last token:", token=tokens[at])
     if asked.head == "masked" and tokens[at] in BLANKS:
-        return _("The pass ends with a guess at the hidden word, token {at}: likeliest", at=at)
-    return _("The pass ends, for token {at} “{token}”, with", at=at, token=tokens[at])
+        return _("Most likely for the masked token {at}:", at=at)
+    return _("Output at token {at} “{token}”:", at=at, token=tokens[at])
 
 
 def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
@@ -88,7 +88,7 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
     last = asked.result.stages[-1]
     show_notice(
         _(
-            "The pass ends with {shape} numbers and with no probability: nothing after them says what they mean.",
+            "The output is {shape} numbers, not probabilities: no task head reads them.",
             shape=" × ".join(map(str, last.shape)),
         ),
         role="status",
@@ -96,10 +96,10 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
     if choice.model != BERT:
         link_to_view(
             "whole_pass",
-            _("One that ends with a guess: {model}, “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
+            _("Try {model}: “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
             icon=":material/psychology_alt:",
             query=to_query(ViewState(model=BERT, text=GUESSED)),
-            help=_("The same page for a model that was trained to guess hidden words"),
+            help=_("This page with a masked language model"),
         )
 
 
@@ -107,8 +107,8 @@ def picture(asked: PassInspector, at: int, found: Likely) -> None:
     """Draw the likeliest outputs as bars, if there are any."""
     if found:
         names, chances = zip(*found, strict=True)
-        title = _("What the pass ends with")
+        title = _("Output")
         if of_rows(asked):
             token = asked.tokens(asked.result.stages[-1].side)[at]
-            title = _("What the pass ends with, token {at} “{token}”", at=at, token=token)
+            title = _("Output at token {at} “{token}”", at=at, token=token)
         draw_chart(bars(names, chances, theme(), title), "pass_end")

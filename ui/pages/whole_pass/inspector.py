@@ -89,7 +89,7 @@ def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> 
     for head in dict.fromkeys((wanted, "none")) if wanted else _may_end(choice, heads):
         asked = replace(request, head=QUESTIONED[head])
         try:
-            with st.spinner(_("Following the pass"), show_time=True):
+            with st.spinner(_("Running the model"), show_time=True):
                 passed = get_backend().inspect(asked)
         except UserError as refusal:
             if refusal.way_out == "head":

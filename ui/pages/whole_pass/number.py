@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from attention.stages.terms import spot_of
+from attention.stages.terms import row_and_column
 from i18n import _
 from inference import UserError
 from inference.tasks.whole_pass import Opened, Origin, Stage
@@ -30,16 +30,14 @@ def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str
         return
     sum_of = format_terms(opened)
     if name:
-        show_notice(_("The chosen number, of “{name}”: {sum}", name=name, sum=sum_of), role="status")
+        show_notice(_("The chosen number, for “{name}”: {sum}", name=name, sum=sum_of), role="status")
     else:
         show_notice(_("The chosen number: {sum}", sum=sum_of), role="status")
     terms = table(asked, stage, opened)
     draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
-    download_button(
-        _("Save the terms as CSV"), page, "terms.csv", _("What the number is the sum of"), provenance=page_provenance()
-    )
+    download_button(_("Save as CSV"), page, "terms.csv", _("The terms of this number"), provenance=page_provenance())
     _draw_origin_picker(asked, opened)
 
 
@@ -53,7 +51,7 @@ def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
 
     rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
-    columns = [_("term"), *(_("made of {at}", at=at) for at in range(1, width))]
+    columns = [_("term"), *(_("factor {at}", at=at) for at in range(1, width))]
     padded = [(*row, *[""] * (width - len(row))) for row in rows]
     if opened.left:
         padded.append((f"{opened.rest:.6g}", _("the {left} other terms", left=opened.left), *[""] * (width - 2)))
@@ -65,7 +63,7 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
     by_number = {one.number: one for one in asked.result.stages}
     origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
     if not origins:
-        st.caption(_("Nothing of this was computed by another stage: it stands in the file."))
+        st.caption(_("All factors are in the model file."))
         return
 
     def option(at: int) -> str:
@@ -78,16 +76,16 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
 
     st.session_state["pass_into"] = -1
     st.selectbox(
-        _("Open what it is made of"),
+        _("Open a factor"),
         [-1, *range(len(origins))],
         key="pass_into",
         format_func=option,
         on_change=lambda: _open_origin(asked, origins[st.session_state["pass_into"]]),
-        help=_("Goes to that number, which opens its own sum; the browser's back button comes back"),
+        help=_("Shows that number as a sum; the browser's Back returns here"),
     )
 
 
 def _open_origin(asked: PassInspector, origin: Origin) -> None:
     at = next(index for index, one in enumerate(asked.result.stages) if one.number == origin.stage)
-    row, column = spot_of(asked.result.stages[at].shape, origin.place)
+    row, column = row_and_column(asked.result.stages[at].shape, origin.place)
     set_params(WholePassOptions, stage=at, row=row, column=column, zoom="stage")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention.stages.terms import Array, flat, place_of
+from attention.stages.terms import Array, array_index, flat
 from i18n import _
 from inference.tasks.whole_pass import Stage
 from ui.pages.whole_pass.ending import end_row
@@ -57,7 +57,7 @@ def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Stage
     if named:
         largest = int(values[row].argmax())
     column = min(max(0, largest if options.column is None else options.column), values.shape[1] - 1)
-    return StageValues(array.shape, values, row, column, place_of(array.shape, row, column), named)
+    return StageValues(array.shape, values, row, column, array_index(array.shape, row, column), named)
 
 
 def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
@@ -107,12 +107,12 @@ def _number(rows: Any, columns: Any) -> None:
 
 
 def _note(found: StageValues, rows: Array, columns: Array) -> str:
-    drawn = _("{rows} rows and {columns} columns are drawn.", rows=len(rows), columns=len(columns))
+    drawn = _("Shown: {rows} rows × {columns} columns.", rows=len(rows), columns=len(columns))
     if found.pieces:
-        drawn = _("Drawn: the {columns} that are largest for the marked token, by name.", columns=len(columns))
+        drawn = _("Shown: the {columns} largest of the marked token.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
-    size = _("{shape} numbers; a row a token.", shape=" × ".join(map(str, found.shape)))
+    size = _("{shape} numbers, one row per token.", shape=" × ".join(map(str, found.shape)))
     return join_sentences(size, drawn, _("Click one to open it."))
 
 

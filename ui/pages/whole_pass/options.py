@@ -9,7 +9,7 @@ from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, 
 from ui.state.params import drop_place
 from viz.options import option
 
-ZOOMS = {"stack": gettext_lazy("The stack"), "layer": gettext_lazy("A layer"), "stage": gettext_lazy("A stage")}
+ZOOMS = {"stack": gettext_lazy("All layers"), "layer": gettext_lazy("One layer"), "stage": gettext_lazy("One stage")}
 TAUGHT = {"classes": gettext_lazy("Classes"), "tags": gettext_lazy("Tags")}  # heads of fine-tuned models
 # The heads that a pass may end with, by the kind of model; by default the first that the model has.
 HEADS = {
@@ -29,7 +29,7 @@ CHANGES = {
     "number": gettext_lazy("This number"),
     "token": gettext_lazy("This token's vector"),
     "head": gettext_lazy("This head"),
-    "stage": gettext_lazy("The whole stage"),
+    "stage": gettext_lazy("Whole stage"),
 }
 
 
@@ -42,10 +42,8 @@ class WholePassOptions:
 
     zoom: str = option(
         "stack",
-        label=gettext_lazy("How close"),
-        help=gettext_lazy(
-            "All parts, the stages of one layer, or the numbers of one stage; a click in the picture goes closer"
-        ),
+        label=gettext_lazy("Zoom"),
+        help=gettext_lazy("Clicking a part of the picture also zooms in"),
         choices=ZOOMS,
     )
     ends: str = option("", choices=QUESTIONED)  # a key of HEADS; "" selects the first head that the model has
@@ -55,24 +53,21 @@ class WholePassOptions:
     # A key of CHANGES.
     change: str = option(
         "",
-        label=gettext_lazy("Change and go on"),
-        help=gettext_lazy("What is changed at this stage; all that comes after is computed by the model from there"),
+        label=gettext_lazy("Intervention"),
+        help=gettext_lazy("What to change here; the model computes the rest"),
         choices=CHANGES,
     )
     # The new value as typed.
-    becomes: str = option("0", label=gettext_lazy("To"), help=gettext_lazy("A number such as 0, -1.5 or 1e2"))
+    becomes: str = option("0", label=gettext_lazy("New value"), help=gettext_lazy("A number such as 0, -1.5 or 1e2"))
     # The donor text; its values are used instead of ``becomes``.
     lender: str = option(
         "",
-        label=gettext_lazy("Or to what it is in this text"),
-        help=gettext_lazy(
-            "A second text: each word takes the value of its counterpart, as in activation patching. Empty: the "
-            "number beside."
-        ),
+        label=gettext_lazy("Donor text"),
+        help=gettext_lazy("Activation patching: each word takes the value of its aligned word here"),
     )
     # The code of a stage includes all code before it.
     whole: bool = option(
         False,
-        label=gettext_lazy("With all that comes before, to run as it is"),
-        help=gettext_lazy("The lines of PyTorch from the ids to this stage; in a notebook they print its numbers"),
+        label=gettext_lazy("Complete program"),
+        help=gettext_lazy("PyTorch from the ids to this stage; it prints the stage's numbers"),
     )

@@ -9,7 +9,7 @@ from inference.tasks.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
 from ui.input.composing import compose
 from ui.pages.whole_pass import ending, numbers
 from ui.pages.whole_pass.change import change, preset
-from ui.pages.whole_pass.descriptions import agreement, differences, ids, this_stage
+from ui.pages.whole_pass.descriptions import differences, ids, this_stage
 from ui.pages.whole_pass.inspector import PassInspector, inspect_pass
 from ui.pages.whole_pass.number import number
 from ui.pages.whole_pass.options import WholePassOptions
@@ -29,13 +29,9 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A pass is a few hundred functions, one after the other. Those that only move numbers about are "
-                "left out; all others are stages, in the order in which the model runs them. Alt+PageUp and "
-                "Alt+PageDown go one back and one on.\n"
-                "- Beside the model, numpy computes the same from the ids and the weights of the file alone, by the "
-                "formula of each function; the largest difference is said. What has no formula here is said too.\n"
-                "- Any number opens: it is the sum of its terms, each made of numbers of earlier stages or of weights "
-                "in the file. How attention weights come about is opened by the page Step by step."
+                "- A **stage** is one function of the forward pass, in the order of computation. Functions "
+                "that only move numbers are left out.\n- Every number is a sum of terms, made of earlier "
+                "numbers and of weights in the file. Click a number to see its terms."
             )
         )
 
@@ -53,8 +49,8 @@ def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = ending.likely_end(asked, options)
     ending.draw_end(asked, choice, at, likely)
-    draw_stage_steps(asked, marked, parts)
     draw_stack(asked, parts, marked)
+    draw_stage_steps(asked, marked, parts)
     preset(asked)
     ending.picture(asked, at, likely)
     return marked
@@ -82,15 +78,14 @@ def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
     if options.zoom == "stack":
         chosen = stack(asked, chosen, options, choice)
     elif options.zoom == "layer":
-        draw_stage_steps(asked, chosen, asked.result.stages)
         draw_layer(asked, stages_of_layer(asked.result.stages, chosen), chosen)
+        draw_stage_steps(asked, chosen, asked.result.stages)
     else:
         stage(asked, chosen, options)
     if chosen.part == EMBEDDINGS:
         show_notice(ids(asked), role="status")
     this_stage(choice, asked, chosen, options)
-    for said in (agreement(asked), differences(asked)):
-        show_notice(said, role="status")
+    show_notice(differences(asked), role="status")
 
 
 def draw_view() -> None:

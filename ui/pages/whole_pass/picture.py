@@ -44,7 +44,7 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """Draw the whole pass with a row for each layer."""
     rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
-    _draw(asked, rows, chosen, _("The whole pass, from left to right and down"), "stack")
+    _draw(asked, rows, chosen, _("Forward pass, left to right and down"), "stack")
 
 
 def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
@@ -84,8 +84,8 @@ def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: s
         f"{KEY}_{zoom}",
         title=name,
         note=_(
-            "A strip has a cell for each token, the first on the left: the stronger, the larger the vector that the "
-            "part gives it (root mean square, as a share of the part's largest). Click a part to go closer."
+            "Each strip has one cell per token: its colour is the size of the token's vector (RMS, relative "
+            "to the part's largest). Click a part to zoom in."
         ),
         chosen=asked.result.stages.index(chosen),
         on_pick=partial(_zoom_in, asked, zoom),

@@ -22,13 +22,13 @@ def head_and_zoom(asked: PassInspector) -> None:
     if len(asked.heads) > 1:
         st.session_state["pass_head"] = asked.head
         ending.segmented_control(
-            _("Ends with"),
+            _("Task head"),
             list(asked.heads),
             key="pass_head",
             required=True,
             format_func=lambda head: translate(heads[head]),
             on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
-            help=_("The head that reads the last state; without one, the pass ends with that state"),
+            help=_("Reads the last hidden state; without one, the pass ends there"),
         )
     bound_widget(WholePassOptions, "zoom", closeness.segmented_control, required=True)
 
@@ -44,11 +44,10 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
         key="pass_stage",
         format_func=lambda index: _stage(asked, stages[index]),
         on_change=lambda: _open_stage(st.session_state["pass_stage"]),
-        help=_("What the model computes, in the order in which it does"),
     )
     here = shown.index(chosen)
     both = beside.container(horizontal=True)  # keeps the buttons in a row on narrow screens too
-    for label, step, keys in ((_("Back"), -1, "Alt+PageUp"), (_("On"), 1, "Alt+PageDown")):
+    for label, step, keys in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
         other = here + step
         both.button(
             label,
@@ -58,7 +57,6 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
             args=(stages.index(shown[other]) if 0 <= other < len(shown) else 0,),
             shortcut=keys,
             width="stretch",
-            help=_("One part further back") if step < 0 else _("One part further on"),
         )
 
 

@@ -1,4 +1,4 @@
-"""The model diagram with explanations of its parts: layout, payload and mount, drawn by block.js."""
+"""A diagram of a model's layers, whose parts can be picked for an explanation; block.js draws it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viz.components.script import script, stylesheet, words_field
 
 @dataclass(frozen=True)
 class PaperLink:
-    """The title and the address of a source."""
+    """A cited paper: its title and its address."""
 
     text: str
     url: str
@@ -23,7 +23,7 @@ class PaperLink:
 
 @dataclass(frozen=True)
 class PartExplanation:
-    """The explanation of a part."""
+    """The explanation of a part of the diagram, with the papers that it cites."""
 
     title: str
     text: str
@@ -38,7 +38,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     picked: str = "",
     sizes: Sequence[tuple[str, str, str]] = (),
 ) -> dict[str, Any]:
-    """Return the data that block.js draws, with the fields of its typedef BlockData.
+    """Return the data for block.js, with the fields of its typedef BlockData.
 
     ``title`` names the drawing for screen readers, ``file`` is the name of saved files. ``told`` maps the id of a
     part to its explanation; without ``told`` no part can be picked. ``sizes`` are (letter, number, meaning).
@@ -68,7 +68,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 
 
 def mount(data: Mapping[str, Any], key: str, on_pick: Callable[[], None] | None = None) -> None:
-    """Draw the diagram; ``on_pick`` runs if a part is picked, and ``picked_part(key)`` returns its id."""
+    """Draw the diagram; ``on_pick`` is called if a part is picked, whose id ``picked_part(key)`` returns."""
     _COMPONENT(data=dict(data), key=key, on_picked_change=on_pick or _nothing)
 
 
@@ -108,9 +108,10 @@ Shape = dict[str, Any]
 
 @dataclass(frozen=True)
 class PartBox:
-    """The box of a part with its texts.
+    """A part of the diagram, drawn as a box with texts.
 
-    ``role`` sets the colour, ``id`` identifies the explanation, and ``cells`` is a mask, (query, key).
+    ``role`` sets the colour, ``id`` identifies the explanation, and ``cells`` is an attention mask to draw, (query,
+    key).
     """
 
     id: str
@@ -120,13 +121,13 @@ class PartBox:
     cells: tuple[tuple[bool, ...], ...] = ()
 
     def shape(self, x: int, y: int, width: int, height: int) -> Shape:
-        """Return the box with its texts; its upper left corner is at x, y."""
+        """Return the box with its texts as a shape; its upper left corner is at x, y."""
         title, notes = self.lines(width)
         place = {"x": x, "y": y, "w": width, "h": height}
         return {"kind": "box", "id": self.id, "role": self.role, **place, "title": title, "notes": notes}
 
     def mask(self, middle: int, y: int, width: int) -> Shape:
-        """Return the shape of the mask in a box with its upper edge at y."""
+        """Return the attention mask as a shape, for a box whose upper edge is at y."""
         across = CELL * len(self.cells[0])
         start = y + ABOVE - 4 + LINE * sum(map(len, self.lines(width)))
         place = {"x": middle - across // 2, "y": start, "w": across, "h": CELL * len(self.cells)}
@@ -163,9 +164,9 @@ def wrap_text(text: str, room: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LayerBox:
-    """A box inside a layer and the indices of the steps that it reads, ENTERS for the layer's input.
+    """A box inside a layer; ``sources`` are the indices of the boxes that it reads, ENTERS for the layer's input.
 
-    A step with the role "add" is drawn as ⊕.
+    A box with the role "add" is drawn as ⊕.
     """
 
     box: PartBox
@@ -174,7 +175,7 @@ class LayerBox:
 
 @dataclass(frozen=True)
 class LayerTower:
-    """A stack of layers with the parts before and after it.
+    """A stack of layers in the diagram, with the parts before and after it.
 
     The outputs of the parts ``summed`` are added, and the sum enters ``before``. With ``heads``, the last row of
     ``after`` contains prediction heads and ends the drawing.
@@ -194,7 +195,7 @@ class LayerTower:
 
 @dataclass(frozen=True)
 class ModelDrawing:
-    """Shapes within ``width`` and ``height``."""
+    """The shapes of a diagram, which lie within ``width`` and ``height``."""
 
     width: int
     height: int

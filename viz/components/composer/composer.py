@@ -1,4 +1,4 @@
-"""The text box of the app: payload and mount, drawn by composer.js."""
+"""The text box of the app, drawn by composer.js."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     examples: Sequence[Mapping[str, Any]],
     live: bool = False,
 ) -> dict[str, Any]:
-    """Return the data that composer.js draws, with the fields of its typedef ComposerData."""
+    """Return the data for composer.js, with the fields of its typedef ComposerData."""
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
@@ -35,7 +35,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 
 
 def mount(data: dict[str, Any], key: str, on_submit: Callable[[], None]) -> None:
-    """Draw the box; ``on_submit`` runs if the user submits a text, which is session_state[key].submitted."""
+    """Draw the text box; ``on_submit`` is called for a text, which is then in session_state[key].submitted."""
     _COMPONENT(data=data, key=key, on_submitted_change=on_submit)
 
 

@@ -1,4 +1,4 @@
-"""The main view without Streamlit: payload, scripts, and answers as binary frames."""
+"""The content of the microscope without Streamlit: its data, scripts, and answers to requests for maps."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from viz.options import Option
 
 
 def choices(view: View) -> dict[str, tuple[str, ...]]:
-    """Return the valid values of each view option for this text, default first."""
+    """Return the values that each view option can have for this text, the default first."""
     return {name: tuple(declared.choices) for name, declared in options_for(view).items()}
 
 
 def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str) -> dict[str, Any]:
-    """Return the data that explore.js draws, with the fields of the typedef Payload in types.js.
+    """Return the data for explore.js, with the fields of the typedef Payload in types.js.
 
     ``selection`` contains indices of the view's tokens; ``base`` and ``query`` are the parts of every address that
     the script fetches.
@@ -82,14 +82,14 @@ def _rest(view: View) -> str | None:
 
 
 def script(name: str = "explore/explore") -> str:
-    """Return the JavaScript ``name`` with its modules and its messages in the active language."""
+    """Return the JavaScript file ``name`` with all modules it imports, and its messages in the active language."""
     said = translated_words(name)
     speech = f"\nspeak({json.dumps(said, ensure_ascii=False)});\n" if said else ""
     return bundle(name) + speech
 
 
 def style() -> str:
-    """Return the style sheet of the main view."""
+    """Return the style sheet of the microscope."""
     return stylesheet("shared/look", "token_strip/token_strip", "shared/arcs", "explore/explore")
 
 
@@ -104,9 +104,9 @@ def _cell(cell: DisplayToken) -> dict[str, Any]:
 
 
 def places(habits: PositionalPrior | None, view: View) -> dict[str, Any] | None:
-    """Return the positional prior of each head, null for positions without data; None without a prior.
+    """Return the positional prior of each head as JSON values, null for positions without data.
 
-    The answer accompanies the first grid.
+    Return None without a prior. The values are sent together with the thumbnails.
     """
     if habits is None:
         return None
@@ -134,11 +134,11 @@ QueryFields = Mapping[str, str]  # the fields of a query string
 
 
 class BadRequest(ValueError):
-    """Raised if a request has an invalid field."""
+    """Raised if a request for maps has an invalid field."""
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """Return a frame with the thumbnails of all heads, the column means and their counts.
+    """Return a binary message with the thumbnails of all heads, the column means and their counts.
 
     ``places`` is the result of ``content.places``.
     """
@@ -153,19 +153,19 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
 
 
 def rows(view: View, asked: QueryFields) -> bytes:
-    """Return a frame with the weights of a query in every head."""
+    """Return a binary message with the weights of a query in every head."""
     query = number(asked, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
-    """Return a frame with the weights that a key receives in every head."""
+    """Return a binary message with the weights that a key receives in every head."""
     key = number(asked, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
-    """Return a frame with a part of a head's map, pooled to the requested size."""
+    """Return a binary message with a part of a head's map, pooled to the requested size."""
     layer, head = head_of(asked, view)
     (q0, q1), (k0, k1) = _span(asked, "q", len(view.queries)), _span(asked, "k", len(view.keys))
     wanted = number(asked, "size", 10**6)

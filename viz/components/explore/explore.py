@@ -1,4 +1,4 @@
-"""The main view of the attention microscope: payload and mount, drawn by explore.js.
+"""The microscope on a Streamlit page, drawn by explore.js.
 
 The payload is small; the component fetches maps from ``base`` as binary frames when they become visible. The
 script has an address too, a different address for each language, so that no payload contains the messages.
@@ -25,9 +25,9 @@ HERE = Path(__file__).parent
 
 
 def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
-    """Draw the main view; ``on_selection`` runs if the user changes the selection.
+    """Draw the microscope; ``on_selection`` is called if the visitor changes the selection.
 
-    The new selection is session_state[key].selection. ``on_again`` runs if the server no longer has the trace.
+    The new selection is session_state[key].selection. ``on_again`` is called if the server no longer has the trace.
     """
     _component(active_language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
 
@@ -40,7 +40,7 @@ def script_in_language(code: str) -> str:
 
 
 def address(code: str) -> str:
-    """Return the path of the script; it contains the script's hash, so that no cached script is stale."""
+    """Return the path at which the script is served; it contains the script's hash, because browsers cache it."""
     return ADDRESS.format(code=code, digest=hashlib.sha256(script_in_language(code).encode()).hexdigest()[:16])
 
 

@@ -1,4 +1,4 @@
-"""Declarations of the microscope's view options, from which addresses, payloads and the script's types follow.
+"""The view options of the microscope, declared once for addresses, payloads and the script's types.
 
 After a change run ``make contract``, which writes contract.js, the types of the script.
 """
@@ -80,10 +80,9 @@ OF_PATCHES = replace(
 
 
 def options_for(view: View) -> Mapping[str, Option]:
-    """Return the declaration of each option, with the choices and the words that fit this text.
+    """Return the declarations of the view options, with the choices and labels that fit this text.
 
-    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no
-    words.
+    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no words.
     """
     by = OF_PATCHES if view.grids is not None else DECLARED["by"]
     measured = () if view.is_signed else tuple(measure.name for measure in measures_of(view))

@@ -23,7 +23,7 @@ Palette = Literal["diverging", "sequential"]  # "sequential" is for weights from
 
 @dataclass(frozen=True)
 class MatrixSpec:
-    """A matrix with its labels and view options."""
+    """A matrix to draw: its values, the names of rows and columns, and the colour scale."""
 
     name: str  # "Q = X·W_Q + b"
     values: FloatArray | npt.NDArray[np.float64]  # (row, column)
@@ -48,9 +48,9 @@ About = Sequence[tuple[str, str]]  # names and values of a caption, such as the 
 
 
 def payload(sheets: Sequence[MatrixSpec], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
-    """Return the data that matrices.js draws as a frame, with the fields of its typedef MatricesData.
+    """Return the data for matrices.js as a binary message, with the fields of its typedef MatricesData.
 
-    ``about`` is written into every file that the user saves.
+    With ``picks``, cells can be clicked. ``about`` is written into every file that the visitor saves.
     """
     described = [
         {
@@ -79,7 +79,7 @@ def mount(
     numbers: bool | None = None,
     about: About = (),
 ) -> None:
-    """Draw the matrices; ``on_pick`` runs if a cell is picked, and ``picked_cell(key)`` returns it.
+    """Draw the matrices; ``on_pick`` is called if a cell is picked, which ``picked_cell(key)`` returns.
 
     ``about`` has the same meaning as in ``payload``.
     """
@@ -88,7 +88,7 @@ def mount(
 
 
 def picked_cell(key: str) -> tuple[int, int, int] | None:
-    """Return (sheet, row, column) of the picked cell, or None; valid inside ``on_pick``."""
+    """Return (matrix, row, column) of the picked cell, or None; valid inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None
@@ -121,7 +121,9 @@ matrices({
 def matrices_html(
     title: str, sentences: Sequence[str], sheets: Sequence[MatrixSpec], about: Sequence[tuple[str, str]]
 ) -> str:
-    """Return the HTML file; ``about`` are names and values of the caption. All texts are escaped.
+    """Return an HTML file that shows the matrices; ``about`` are names and values for its caption.
+
+    All texts are escaped.
 
     >>> "&lt;b&gt;" in matrices_html("Maps", ["it gives <b> 0.68"], [], [("text", "a")])
     True

@@ -1,4 +1,4 @@
-"""The search for pages, settings and terms: payload and mount, drawn by palette.js."""
+"""The search palette for pages, settings and terms, drawn by palette.js."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.components.script import script, stylesheet, words_field
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """An entry of the list; ``note`` is shown below the title, and a term has no ``id`` because it opens nothing."""
+    """An entry of the palette; ``note`` is shown below the title, and a term has no ``id`` because it opens nothing."""
 
     id: str
     kind: str  # "page", "setting" or "term".
@@ -22,7 +22,7 @@ class PaletteEntry:
 
 
 def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
-    """Return the data that palette.js draws, with the fields of its typedef PaletteData.
+    """Return the data for palette.js, with the fields of its typedef PaletteData.
 
     >>> payload([PaletteEntry("find", "page", "Find")])["entries"]
     [{'id': 'find', 'kind': 'page', 'title': 'Find', 'note': ''}]
@@ -31,7 +31,7 @@ def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
 
 
 def mount(entries: Sequence[PaletteEntry], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the button; ``on_pick`` runs if the visitor picks an entry, whose id is session_state[key].picked."""
+    """Draw the palette's button; ``on_pick`` is called for an entry, whose id is session_state[key].picked."""
     _COMPONENT(data=payload(entries), key=key, on_picked_change=on_pick)
 
 

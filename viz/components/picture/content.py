@@ -1,4 +1,4 @@
-"""The image view without Streamlit: payload, photo, maps, and a standalone page."""
+"""The view of a picture without Streamlit: its data, photo, maps, and standalone page."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def photo(picture: Picture) -> bytes:
 
 
 def kind_of_photo(file: bytes) -> str:
-    """Return the MIME type of the file.
+    """Return the MIME type of an image file.
 
     >>> kind_of_photo(b"\\x89PNG"), kind_of_photo(b"\\xff\\xd8")
     ('image/png', 'image/jpeg')
@@ -50,7 +50,7 @@ def kind_of_photo(file: bytes) -> str:
 
 
 def as_address(file: bytes) -> str:
-    """Return the file as a data URL.
+    """Return an image file as a data URL.
 
     >>> as_address(b"\\xff\\xd8")
     'data:image/jpeg;base64,/9g='
@@ -59,10 +59,10 @@ def as_address(file: bytes) -> str:
 
 
 def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
-    """Return a PNG of the image, each patch as bright as the square root of its weight over the largest.
+    """Return a PNG of the picture in which patches with little weight are dark.
 
-    ``weights`` is (token,). Pixels outside the model's input are as dim as a patch without weight. The brightness
-    equals that of drawDimmed in picture_drawing.js.
+    ``weights`` is (token,). The brightness of a patch is the square root of its weight over the largest weight, as in
+    drawDimmed in picture_drawing.js. Pixels outside the model's input are as dark as a patch without weight.
     """
     from PIL import Image
 
@@ -81,16 +81,16 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
 
 
 def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "head") -> FloatArray:
-    """Return a head's map, (query, key) float32; ``by="norms"`` scales weights by value norms."""
+    """Return a head's map, shape (query, key) float32; with ``by="norms"``, weights times value norms."""
     return every_row(records[layer].quick(), head, by)
 
 
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
-    """Return rows of a head's map, (row, key) float32.
+    """Return rows of a head's map, shape (row, key) float32; with ``by="norms"``, of weights times value norms.
 
-    With ``by="norms"``, each weight is multiplied by the norm of its value vector, and each row is scaled to sum
-    to one: the share of the head's output from each key (after arXiv:2004.10102, which also includes the output
-    matrix). Records without values return their weights.
+    Each weight is then multiplied by the norm of its value vector, and each row is scaled to sum to one: the share of
+    the head's output from each key (after arXiv:2004.10102, which also includes the output matrix). Records without
+    values return their weights.
     """
     weights = record.weights(head, rows)
     if by != "norms" or not isinstance(record, Record):
@@ -99,7 +99,10 @@ def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -
 
 
 def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str) -> FloatArray:
-    """Return a token's row in every head, (layer, head, key) float32; its column if ``facing`` is "in"."""
+    """Return a token's row of the map in every head, or its column if ``facing`` is "in".
+
+    The shape is (layer, head, token), float32. ``by`` is as in ``head_map``.
+    """
     found = []
     for record in (one.quick() for one in records):
         if facing == "out":
@@ -113,7 +116,7 @@ def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str
 
 
 def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
-    """Return the attention rollout from the first layer to the last layer, (query, key) float32.
+    """Return the attention rollout from the first layer to the last layer, shape (query, key) float32.
 
     Each layer is half the mean of its heads and half the identity, for the residual stream (arXiv:2005.00928).
     """
@@ -122,7 +125,7 @@ def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
 
 
 def encode_map(weights: FloatArray) -> bytes:
-    """Return a map as a frame for picture_source.js."""
+    """Encode a map as a binary message, which picture_source.js decodes."""
     return frame({}, {"map": (weights, "sqrt8")})
 
 
@@ -132,9 +135,10 @@ KINDS = ("head", "norms", "rollout")
 
 @dataclass(frozen=True)
 class PictureSelection:
-    """The selected head and token, the direction, and the map: head weights, norms or rollout.
+    """The selection in the view of a picture: head, token, direction, and the kind of map.
 
-    ``facing`` is "out" if the token is the query, "in" if it is the key; ``by`` is one of KINDS.
+    ``facing`` is "out" if the token is the query, "in" if it is the key; ``by`` is a kind of KINDS: head weights,
+    norms or rollout.
     """
 
     layer: int
@@ -145,12 +149,12 @@ class PictureSelection:
 
 
 def part_of(trace: Trace) -> str:
-    """Return the stack that contains the image's patches."""
+    """Return the stack whose tokens are the picture's patches."""
     return "encoder" if "encoder" in trace.parts else trace.part
 
 
 def grid_and_picture(trace: Trace) -> tuple[Grid, Picture]:
-    """Return a trace's patch grid and image; raise ValueError if the trace has no image."""
+    """Return the patch grid and the picture of a trace; raise ValueError if it has none."""
     if trace.source.grid is None or trace.picture is None:
         raise ValueError("This trace is of a text, and has no picture.")
     return trace.source.grid, trace.picture
@@ -165,7 +169,7 @@ def tokens_without_patch(trace: Trace) -> list[int]:
 def payload(  # noqa: PLR0913  (the fields of the payload)
     trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], base: str = "", query: str = "",
     inside: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
-    """Return the data that picture.js draws, with the fields of its typedef PictureData.
+    """Return the data for picture.js, with the fields of its typedef PictureData.
 
     ``base`` and ``query`` are the parts of every address that the script fetches; ``inside`` contains the maps of
     a page without a server.
@@ -197,7 +201,7 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 
 
 def style() -> str:
-    """Return the style sheet of the image view."""
+    """Return the style sheet of the view of a picture."""
     return stylesheet("shared/look", "picture/picture")
 
 
@@ -213,7 +217,7 @@ picture({
 
 
 def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]]) -> str:
-    """Return the image view as an HTML file without a server.
+    """Return the view of a picture as an HTML file that needs no server.
 
     ``title`` and ``about``, the names and values of the caption, are text, not markup.
     """

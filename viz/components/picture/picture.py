@@ -1,4 +1,4 @@
-"""The image view of a vision transformer, drawn by picture.js, and two regions on an image, drawn by regions.js."""
+"""The view of a picture on a Streamlit page (picture.js), and the marking of two regions (regions.js)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from viz.components.script import script, stylesheet, words_field
 
 
 def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the view; ``on_pick`` runs if the user selects something, for ``picked_selection(key, …)``."""
+    """Draw the view of a picture; ``on_pick`` is called if the visitor selects something.
+
+    ``picked_selection(key, …)`` then returns the selection.
+    """
     _COMPONENT(data=data, key=key, on_picked_change=on_pick)
 
 
 def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureSelection | None:
-    """Return the selection, or None if the browser sent an invalid one; valid inside ``on_pick``."""
+    """Return the visitor's selection, or None if it is invalid; valid inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict):
         return None
@@ -35,7 +38,7 @@ def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureS
 
 
 def pasted_file(key: str) -> bytes | None:
-    """Return the pasted file, or None if nothing was pasted; valid inside ``on_pick``.
+    """Return the file that the visitor pasted, or None; valid inside ``on_pick``.
 
     Invalid base64 gives an empty file.
     """
@@ -60,14 +63,17 @@ NAMES = ("one", "other")
 
 
 def mount_regions(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the image; ``on_pick`` runs if a region was drawn, and ``picked_region(key, …)`` returns it."""
+    """Draw a picture on which regions can be marked; ``on_pick`` is called for each region.
+
+    ``picked_region(key, …)`` then returns the region.
+    """
     _REGIONS(data=data, key=key, on_picked_change=on_pick)
 
 
 def regions_payload(trace: Trace, photo: str, title: str, regions: dict[str, Region | None]) -> dict[str, Any]:
-    """Return the data that regions.js draws, with the fields of its typedef RegionsData.
+    """Return the data for regions.js, with the fields of its typedef RegionsData.
 
-    ``photo`` is the URL of the image.
+    ``photo`` is the URL of the picture.
     """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box
@@ -83,7 +89,7 @@ def regions_payload(trace: Trace, photo: str, title: str, regions: dict[str, Reg
 
 
 def picked_region(key: str, grid: Grid) -> tuple[str, Region] | None:
-    """Return the name and the region that was drawn, or None if it is invalid; valid inside ``on_pick``."""
+    """Return the name and the place of the marked region, or None if invalid; valid inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict) or found.get("name") not in NAMES:
         return None

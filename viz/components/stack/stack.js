@@ -68,7 +68,7 @@ function createStack(root) {
     [_("Picture as PNG"), () => save("PNG")],
     [_("Picture as SVG"), () => save("SVG")],
   ]);
-  const rows = h("div", { class: "rows", role: "group", onkeydown });
+  const rows = h("div", { class: "rows", role: "tablist", "aria-orientation": "horizontal", onkeydown });
   const note = h("p", { class: "note" });
   const el = h("figure", { class: "hl stack" }, h("figcaption", {}, name, menu), rows, note);
   root.replaceChildren(el);
@@ -93,6 +93,7 @@ function createStack(root) {
       {
         type: "button",
         class: "part",
+        role: "tab",
         tabindex: -1,
         "aria-label": `${row.name}, ${part.title}`,
         onclick: (event) => send([part.pick, under(event, part, row)]),
@@ -126,7 +127,7 @@ function createStack(root) {
         h(
           "div",
           { class: "layer" },
-          h("span", { class: "layer-name" }, row.name),
+          h("span", { class: "layer-name", "aria-hidden": "true" }, row.name), // the tabs' labels contain it
           h("div", { class: "parts" }, ...boxes[i]),
         )
       ),
@@ -143,7 +144,7 @@ function createStack(root) {
     setAttribute(
       rows,
       "aria-label",
-      _("{title}. Arrow keys move over the parts, Enter goes closer.", { title: data.title }),
+      _("{title}. Arrow keys move, Enter zooms in.", { title: data.title }),
     );
     const [theme, focused] = [readTheme(el), /** @type {Document|ShadowRoot} */ (el.getRootNode()).activeElement];
     const start = data.rows.some((row) => row.parts.some((part) => part.pick === data.chosen));
@@ -151,7 +152,7 @@ function createStack(root) {
       row.parts.forEach((part, j) => {
         const [each, here] = [boxes[i][j], part.pick === data.chosen];
         each.classList.toggle("chosen", here);
-        setAttribute(each, "aria-current", here ? "step" : "false");
+        setAttribute(each, "aria-selected", String(here));
         if (each !== focused) each.tabIndex = here || (!start && !i && !j) ? 0 : -1;
         const strip = /** @type {HTMLElement} */ (each.lastElementChild);
         strip.style.backgroundImage = cellsOf(part.levels.map((level) => css(colourAt(theme.ramp, level))));

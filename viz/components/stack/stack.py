@@ -1,4 +1,4 @@
-"""A forward pass as rows of parts with strips of token shares: payload and mount, drawn by stack.js."""
+"""A forward pass drawn as rows of parts, each with its share for every token; stack.js draws it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS = 255
 
 @dataclass(frozen=True, eq=False)
 class StackPart:
-    """A part of the forward pass, such as a head, with its share for each token."""
+    """A part of the forward pass, such as a head, with its share for each token; ``pick`` is its number."""
 
     name: str
     title: str  # for hover and for screen readers
@@ -28,7 +28,7 @@ class StackPart:
 
 @dataclass(frozen=True, eq=False)
 class StackRow:
-    """Parts that belong together, such as a layer's, in order; ``tokens`` name the strips' cells."""
+    """The parts of a row, such as those of a layer, in order; ``tokens`` name the tokens of the shares."""
 
     name: str
     parts: tuple[StackPart, ...]
@@ -38,7 +38,7 @@ class StackRow:
 def payload(
     rows: Sequence[StackRow], title: str, note: str, chosen: int, about: Sequence[tuple[str, str]] = ()
 ) -> dict[str, Any]:
-    """Return the data that stack.js draws, with the fields of its typedef StackData.
+    """Return the data for stack.js, with the fields of its typedef StackData.
 
     ``chosen`` is the ``pick`` of the selected part.
     """
@@ -63,7 +63,7 @@ def payload(
 
 
 def levels(shares: npt.NDArray[np.float32]) -> list[int]:
-    """Return shares as colour levels from 0 to 255, the maximum of the tokens that share a cell.
+    """Return shares as colour levels from 0 to 255; tokens that share a cell give their maximum.
 
     >>> levels(np.array([0.0, 0.5, 1.0], np.float32))
     [0, 128, 255]
@@ -84,12 +84,12 @@ def mount(  # noqa: PLR0913  # the drawing and its keyword options
     on_pick: Callable[[], None],
     about: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Draw the rows; ``on_pick`` runs if a part is picked, and ``picked_part(key)`` returns it."""
+    """Draw the rows; ``on_pick`` is called if a part is picked, which ``picked_part(key)`` returns."""
     _COMPONENT(data=payload(rows, title, note, chosen, about), key=key, on_picked_change=on_pick)
 
 
 def picked_part(key: str) -> tuple[int, int | None] | None:
-    """Return the picked part's number and the clicked token, None without one; valid inside ``on_pick``."""
+    """Return (number of the picked part, clicked token or None), or None; valid inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 2 or place[0] < 0:
         return None

@@ -1,4 +1,4 @@
-"""The main view as a standalone HTML file: no server, no network, the maps inside.
+"""The microscope as a standalone HTML file, which contains the maps and needs no server and no network.
 
 If the maps are small, the file contains all maps as float16, else all maps as square-root bytes (to 0.004, see
 attention.codec; 0.008 for signed maps). If they are larger still, it contains the maps of the heads nearest to the
@@ -72,7 +72,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of the file)
     most: int | None = None,
     theme: Theme = "auto",
 ) -> str:
-    """Return the HTML file.
+    """Return the microscope as a standalone HTML file.
 
     ``payload``, ``habits`` (``places``), ``script`` and ``style`` come from viz/components/explore. ``most``
     limits the bytes of maps, by default to those of a file; 0 leaves only thumbnails. ``theme`` is "light",

@@ -1,4 +1,4 @@
-"""A row of tokens that can be picked: payload and mount, drawn by token_strip.js."""
+"""A row of tokens that can be picked, drawn by token_strip.js."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mark = Literal["", "chosen", "target", "masked", "removed", "right", "missed", "
 
 @dataclass(frozen=True)
 class TokenChip:
-    """A token or word with its view options."""
+    """A token or word of a token strip, with its shade, mark and tooltip."""
 
     text: str
     shade: float | None = None  # 0..1 on the sequential palette, -1..1 on the diverging palette
@@ -49,7 +49,7 @@ class StripLines:
 def payload(
     chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool, drawn: StripLines | None = None
 ) -> dict[str, Any]:
-    """Return the data that token_strip.js draws, with the fields of its typedef StripData."""
+    """Return the data for token_strip.js, with the fields of its typedef StripData."""
     row = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
     lines = {} if drawn is None else {"lines": [asdict(line) for line in drawn.lines], "caption": drawn.caption}
     return {**row, **lines, **words_field("token_strip/token_strip")}
@@ -73,7 +73,7 @@ def mount(  # noqa: PLR0913  (independent options, by name)
 
 
 def picked_chip(key: str) -> int | None:
-    """Return the index of the picked chip, or None; valid inside ``on_pick``."""
+    """Return the index of the picked token, or None; valid inside ``on_pick``."""
     index = st.session_state.get(key, {}).get("picked")
     return index if type(index) is int and index >= 0 else None
 

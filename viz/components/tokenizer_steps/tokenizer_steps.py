@@ -1,4 +1,4 @@
-"""The steps of one or two tokenizers for a text: payload and mount, drawn by tokenizer_steps.js."""
+"""The steps of one or two tokenizers on a text, drawn by tokenizer_steps.js."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mark = Literal["", "special", "unknown", "whole"]
 
 @dataclass(frozen=True)
 class TokenizerPart:
-    """A word, subword or token in a step."""
+    """A word, subword or token in the output of a tokenizer's step."""
 
     text: str
     place: tuple[int, int, int] | None = None  # (text, start, end): the characters of the part, end exclusive
@@ -38,7 +38,7 @@ class TokenizerStep:
 
 @dataclass(frozen=True)
 class TokenizerSteps:
-    """The steps of a tokenizer."""
+    """All steps of a tokenizer on the texts, with its name and description."""
 
     name: str
     about: str
@@ -48,7 +48,7 @@ class TokenizerSteps:
 def payload(
     texts: Sequence[str], ways: Sequence[TokenizerSteps], picked: tuple[int, int, int] | None, title: str
 ) -> dict[str, Any]:
-    """Return the data that tokenizer_steps.js draws, with the fields of its typedef LadderData.
+    """Return the data for tokenizer_steps.js, with the fields of its typedef LadderData.
 
     ``picked`` is (tokenizer, text, word).
     """
@@ -70,7 +70,10 @@ def mount(  # noqa: PLR0913  (the drawing and its keyword options)
     chosen: tuple[int, int, int] | None = None,
     on_pick: Callable[[], None],
 ) -> None:
-    """Draw the tokenizers side by side; ``on_pick`` runs if a part is picked, for ``picked_part(key)``."""
+    """Draw the steps of the tokenizers side by side; ``on_pick`` is called if a part is picked.
+
+    ``picked_part(key)`` then returns the part.
+    """
     _COMPONENT(data=payload(texts, ways, chosen, title), key=key, on_picked_change=on_pick)
 
 

@@ -1,4 +1,4 @@
-"""A tree of generated tokens and their alternatives: payload and mount, drawn by tree.js."""
+"""A tree of generated tokens and their alternatives, drawn by tree.js."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kind = Literal["kept", "ended", "dropped", "other"]  # a node's kind sets its sh
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A token of the tree."""
+    """A token of the tree, with the id of the token before it (``parent``)."""
 
     id: str
     parent: str | None  # None for the root
@@ -41,7 +41,7 @@ class TreeNode:
 def payload(  # noqa: PLR0913  (the fields of the payload)
     nodes: Sequence[TreeNode], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the data that tree.js draws, with the fields of its typedef TreeData; parents are indices.
+    """Return the data for tree.js, with the fields of its typedef TreeData; parents become indices.
 
     Raises ValueError unless the first node is the only root, every parent precedes its children, and all ids and
     kinds are valid.
@@ -78,7 +78,7 @@ def mount(  # noqa: PLR0913  (the drawing and its keyword options)
 ) -> None:
     """Draw the tree from left to right, children in order, with the path to ``current`` in bold.
 
-    ``on_pick`` runs if a node is picked, and ``picked_node(key)`` returns its id. ``unit`` is the unit of the
+    ``on_pick`` is called if a node is picked, whose id ``picked_node(key)`` returns. ``unit`` is the unit of the
     values, ``names`` the meaning of each kind. Raises ValueError if the nodes do not form a tree.
     """
     data = payload(nodes, title, current, on_pick is not None, unit, names)

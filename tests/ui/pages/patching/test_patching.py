@@ -13,7 +13,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
-from probing.statistics import bands, by_luck
+from probing.statistics import count_by_chance, row_thresholds
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
@@ -88,8 +88,8 @@ def test_random_heads_are_as_many_as_the_range_says() -> None:
     for _ in range(400):
         drawn = (sizes * chance.normal(size=(6, 12, 5))).astype(np.float32)
         rows = drawn[..., 1:].reshape(6, -1)
-        many.append(int(exceeds_band(drawn[..., 0], bands(rows)).sum()))
-        mean, low, high = by_luck(rows, 12)
+        many.append(int(exceeds_band(drawn[..., 0], row_thresholds(rows)).sum()))
+        mean, low, high = count_by_chance(rows, 12)
         means.append(mean)
         outside += not low <= many[-1] <= high
     assert abs(np.mean(many) - np.mean(means)) <= 4 * np.std(many) / 20

@@ -27,8 +27,8 @@ BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on th
 def test_the_stack_is_what_it_opens_with() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
     stands(page)
-    (sentence,) = (said for said in notes(page) if "computed anew" in said)
-    away, size = re.findall(r"model is ([\d.e-]+), where its numbers reach ([\d.e-]+)", sentence)[0]
+    (found,) = (re.findall(r"model is ([\d.e-]+) of ([\d.e-]+)", said) for said in notes(page) if "model is" in said)
+    away, size = found[0]
     assert float(away) < 2e-5 * float(size)
     says(page, "[CLS] 101, the 1996, cat 4937, sat 2938, . 1012, [SEP] 102.")
 
@@ -41,7 +41,7 @@ def test_each_end_of_a_pass(ends: str, last: str) -> None:
     page = asked("whole_pass", **BERT, pair="It was tired.", ends=ends, zoom="stage", stage=999)
     stands(page)
     says(page, last)
-    says(page, "The chosen number" if ends == "none" else "The chosen number, of “")
+    says(page, "chosen number" if ends == "none" else "number, for “")
 
 
 @pytest.mark.slow
@@ -49,13 +49,13 @@ def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
     page = asked("whole_pass", **BERT)
     stands(page)
     blank = LocalBackend().predict(MaskedWords(model=BERT["model"], text=BERT["text"])).blanks[0].guesses[0]
-    says(page, f"a guess at the hidden word, token 3: likeliest “{blank.piece}” {blank.probability:.3f}, then “")
+    says(page, f"token 3: “{blank.piece}” {blank.probability:.3f}, then “")
     says(page, "probabilities: softmax")
-    press(page, "What if no token knew its place? All position vectors to zero")
+    press(page, "Zero position embeddings")
     stands(page)
-    says(page, "for token 3 “[MASK]” with ")
+    says(page, "at token 3 “[MASK]”: ")
     assert page.query_params["change"] in ("stage", ["stage"])
-    press(page, "Undo the change")
+    press(page, "Undo change")
     assert "change" not in page.query_params
 
 
@@ -75,13 +75,13 @@ def test_a_judgement_of_two_texts_ends_with_names() -> None:
 
 def test_a_model_without_an_end_leads_to_one_that_has_one() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
-    says(page, "numbers and")
+    says(page, "numbers, not")
     assert any("headlight-bert" in link.proto.label for link in page.get("page_link"))
 
 
 def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=5)
-    (toggle,) = (one for one in page.toggle if one.label.startswith("With all that comes before"))
+    (toggle,) = (one for one in page.toggle if one.label == "Complete program")
     toggle.set_value(True).run()
     assert page.code[0].value.startswith("import torch\n")
     assert page.query_params["whole"] in ("1", ["1"])
@@ -117,7 +117,7 @@ def test_a_translator_has_both_sides() -> None:
 def test_one_step_on_and_back_again() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=5)
     assert "F.layer_norm" in page.code[0].value
-    press(page, "On")
+    press(page, "Next")
     assert "F.linear" in page.code[0].value
     press(page, "Back")
     assert "F.layer_norm" in page.code[0].value
@@ -126,7 +126,7 @@ def test_one_step_on_and_back_again() -> None:
 
 def test_a_closer_look_is_in_the_address() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.")
-    choose(page, "How close", "A stage")
+    choose(page, "Zoom", "One stage")
     assert page.query_params["zoom"] in ("stage", ["stage"])
     says(page, "chosen number: ")
 
@@ -134,49 +134,49 @@ def test_a_closer_look_is_in_the_address() -> None:
 def test_a_number_leads_into_what_it_is_made_of_down_to_the_file() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", zoom="stage", stage=2, row=1, column=3)
     for _ in range(4):
-        boxes = [box for box in page.selectbox if box.label == "Open what it is made of"]
+        boxes = [box for box in page.selectbox if box.label == "Open a factor"]
         if not boxes:
             break
         boxes[0].select_index(1).run()
     stands(page)
     terms = page.dataframe[0].value
-    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["made of 1"][0])
-    assert "stands in the file" in " ".join(caption.value for caption in page.caption)
+    assert re.fullmatch(r"-?[\d.e-]+: embeddings\.\w+\.weight\[\d+, 3\] of the file", terms["factor 1"][0])
+    assert "in the model file" in " ".join(caption.value for caption in page.caption)
 
 
 def test_a_head_that_the_model_lacks_is_said_and_the_pass_is_shown_without() -> None:
     page = asked("whole_pass", model=EMBEDDED, text="The cat sat.", ends="masked")
     stands(page)
     says(page, WHAT[MASKED])
-    says(page, "stages from 6 ids on")
+    says(page, "from 6 ids")
     assert not [said for said in notes(asked("whole_pass", model=EMBEDDED, text="The cat sat.")) if "no head" in said]
 
 
 @pytest.mark.slow
 def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     page = asked("whole_pass", **BERT, zoom="stage", stage=40, row=3)
-    choose(page, "Change and go on", "The whole stage")
+    choose(page, "Intervention", "Whole stage")
     stands(page)
-    says(page, "for token 3 “[MASK]” with ")
+    says(page, "at token 3 “[MASK]”: ")
     assert page.query_params["change"] in ("stage", ["stage"])
     (table,) = (frame.value for frame in page.dataframe if "before" in frame.value)
     assert (table["before"] != table["after"]).any()
-    (box,) = (box for box in page.text_input if box.label == "To")
+    (box,) = (box for box in page.text_input if box.label == "New value")
     box.set_value("much").run()
     assert "“much” is no number; write one such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
-    (box,) = (box for box in page.text_input if box.label == "To")
+    (box,) = (box for box in page.text_input if box.label == "New value")
     assert box.value == "much", "nothing typed is lost"
 
 
 @pytest.mark.slow
 def test_what_another_text_lends() -> None:
     query = {**BERT, "zoom": "stage", "stage": 40, "change": "stage", "lender": "A dog [MASK] in his car."}
-    says(asked("whole_pass", **query), "for token 3 “[MASK]” with ")
+    says(asked("whole_pass", **query), "at token 3 “[MASK]”: ")
     page = asked("whole_pass", **{**query, "lender": "The old cat [MASK] there."})
     stands(page)
-    says(page, " of 9 tokens, those")
+    says(page, " of 9 tokens that")
     page = asked("whole_pass", **{**query, "change": "token", "row": 6, "lender": "The cat [MASK]"})
-    assert "In the other text no word stands beside “mat”, token 6" in " ".join(notes(page, "refusal"))
+    assert "“mat” (token 6)" in " ".join(notes(page, "refusal"))
 
 
 def weighed(layer: int) -> int:
@@ -192,15 +192,13 @@ def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
     Patching gives the same result as the comparison of two texts.
     """
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), row=3, column=2 * 32 + 5)
-    choose(page, "Change and go on", "This head")
+    choose(page, "Intervention", "This head")
     stands(page)
-    says(page, "4-2 hands on")
-    says(page, "on nothing.")
-    says(page, "for token 3 “[MASK]” with ")
-    (box,) = (box for box in page.text_input if box.label == "Or to what it is in this text")
+    says(page, "4-2 ablated.")
+    says(page, "at token 3 “[MASK]”: ")
+    (box,) = (box for box in page.text_input if box.label == "Donor text")
     box.set_value("The dog [MASK] in the car.").run()
-    says(page, "text, at 9 of 9 tokens. ")
-    says(page, "4-2 hands on")
+    says(page, "4-2 patched at 9 of 9 tokens. ")
     (table,) = (frame.value for frame in page.dataframe if "before" in frame.value)
     words = tuple(word for word in table["what"] if word.isalpha())
     other = BlankEffects(model=BERT["model"], text="The dog [MASK] in the car.", words=words)
@@ -215,11 +213,11 @@ def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
 def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4) + 1, change="head")
     stands(page)
-    (control,) = (one for one in page.button_group if one.label == "Change and go on")
+    (control,) = (one for one in page.button_group if one.label == "Intervention")
     assert "This head" not in control.options
     assert control.value == ""
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), change="head", becomes="1,5")
-    assert "A head becomes 0" in " ".join(notes(page, "refusal"))
+    assert "set to 0" in " ".join(notes(page, "refusal"))
 
 
 @pytest.mark.slow
@@ -233,4 +231,4 @@ def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
 )
 def test_it_ends_only_with_what_the_model_has(query: dict[str, Any], heads: list[str]) -> None:
     page = asked("whole_pass", **query)
-    assert [option for one in page.button_group if one.label == "Ends with" for option in one.options] == heads
+    assert [option for one in page.button_group if one.label == "Task head" for option in one.options] == heads

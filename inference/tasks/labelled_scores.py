@@ -1,0 +1,63 @@
+"""Requests for the terms of a head's scores on labelled links, and for its query and key vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from attention.annotations import AnnotatedText
+from attention.score_terms import Numbers
+from inference.tasks.model_request import InspectRequest
+
+
+@dataclass(frozen=True, eq=False)
+class TextScores:
+    """The scores of a head between the units of a text, and their terms for its links.
+
+    A unit is represented by its first token. Entries are NaN for units without tokens, and for keys that the query
+    cannot see. Directions are as in attention.annotations.
+    """
+
+    queries: Numbers  # (unit, channel), as the head multiplies them
+    keys: Numbers  # (unit, channel)
+    scores: Numbers  # (unit, unit): a row for each query, before the softmax
+    excess: Numbers  # (link, direction): the score minus its mean over all tokens that the query can see
+    query_terms: Numbers  # (link, direction, source): the centred terms of each source of the query; they sum to excess
+    key_terms: Numbers  # (link, direction, source): the same for the sources of the key
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledScoresAnswer:
+    """The scores of some texts, None for a text that the model cannot read; ``reason`` is the last such reason.
+
+    ``error`` is the largest difference between a score and the sum of its terms.
+    """
+
+    query_sources: tuple[str, ...]
+    key_sources: tuple[str, ...]
+    texts: tuple[TextScores | None, ...]
+    reason: str
+    error: float
+
+
+@dataclass(frozen=True)
+class LabelledScoresRequest(InspectRequest[LabelledScoresAnswer]):
+    """A request for the scores of a head on the links of some tens of texts.
+
+    In an encoder-decoder, the heads are those of the encoder.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "labelled_scores.answer"
+
+    items: tuple[AnnotatedText, ...] = ()
+    layer: int = 0
+    head: int = 0
+
+    @property
+    def key(self) -> str:
+        """Return the key of the request; it is computed faster than for other requests."""
+        asked = [[item.text, item.units, [list(asdict(link).values()) for link in item.links]] for item in self.items]
+        stated = json.dumps([self.model, self.revision, self.layer, self.head, asked], separators=(",", ":"))
+        return f"{type(self).__name__}:{hashlib.sha256(stated.encode()).hexdigest()}"
