@@ -99,7 +99,7 @@ def _draw(choice: ViewState, trace: Trace) -> None:
         trials = run_trials(choice, view, words, (layer, head), options.rewordings)
         offer_card(choice, view, names, (layer, head), test, trials)
         _draw_trials(test, trials, names)
-    with st.expander(_("All heads on this sentence")):
+    with st.expander(_("Other heads")):
         figure = head_map(
             margins, theme(), _("Right noun − other noun"), _("difference of weights"), diverging=True,
             selected=(layer, head), meaning=(_("fooled"), _("correct")))  # fmt: skip
