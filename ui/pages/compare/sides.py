@@ -177,7 +177,8 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
         return True
     show_notice(
         _(
-            "{first} shows its {part}, but {second} has only {parts}. Pick another model or another kind of attention.",
+            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or another kind "
+            "of attention.",
             first=models[0],
             part=translate(PARTS[part]),
             second=models[1],

@@ -75,7 +75,7 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
 @pytest.mark.slow
 def test_models_of_other_shapes_are_compared_by_the_heads_most_alike() -> None:
     page = asked("compare", differs="model", beside=TRANSLATOR, layer=3, head=1)
-    says(page, f"{BERT} has 6 layers of 12 heads and {TRANSLATOR} 3 layers of 8 heads")
+    says(page, f"{BERT} has 6 layers of 12 heads, {TRANSLATOR} 3 layers of 8 heads")
     says(page, "on 60 sentences")
     says(page, "Head 3-1 gives")
     stands(page)
@@ -117,9 +117,9 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
             {"model": TRANSLATOR, "part": "cross", "differs": "model", "beside": EMBEDDED},
-            f"{TRANSLATOR} is looked at in its cross, and {EMBEDDED} has encoder only",
+            f"{TRANSLATOR} shows cross attention; {EMBEDDED} has only: encoder",
         ),
-        ({"text": "one two three " * 30, "other": "one two four " * 30}, "The maps show 48 by 48 words"),
+        ({"text": "one two three " * 30, "other": "one two four " * 30}, "48 × 48 of"),
         ({"opened": "file-0"}, "no longer in memory"),
     ],
     ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
@@ -135,5 +135,5 @@ def test_two_translations_are_compared_in_every_part() -> None:
     for part in ("encoder", "decoder", "cross"):
         page = asked("compare", model="headlight-en-fr", part=part, text="The cat sleeps.", other="The dog sleeps.")
         assert notes(page, "refusal") == []
-        says(page, "Of 24 heads")
+        says(page, "of 24 heads")
         stands(page)
