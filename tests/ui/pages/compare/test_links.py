@@ -91,7 +91,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
     says(page, f"“it” gives “animal” {weights[0]:.2f} before and {weights[1]:.2f} with head 1-0 removed.")
     says(page, f"Head {layer}-{head} changes most")
-    says(asked("compare", differs="edit", edits="-"), "None of the 72 heads")
+    says(asked("compare", differs="edit", edits="-"), "72 heads changes.")
 
 
 @pytest.mark.slow
