@@ -295,7 +295,10 @@ class Changes:
 
 
 def same_heads(left: View, right: View) -> Heads | None:
-    """Pair the heads of equal layer and index; return None if the two models differ in layers or heads."""
+    """Pair each head with the head of equal layer and index in the other view.
+
+    Return None if the two models differ in layers or heads.
+    """
     if (left.layers, left.heads) != (right.layers, right.heads):
         return None
     return np.moveaxis(np.indices((left.layers, left.heads)), 0, 2)
@@ -349,9 +352,9 @@ def head_divergences(views: AlignedViews) -> FloatArray:
 
 
 def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
-    """Return the right head with the smallest divergence for each left head, shape (layer, head, 2).
+    """Return, for each head of the left view, the head of the right view with the smallest divergence.
 
-    ``divergences`` is (left head, right head).
+    ``divergences`` is (left head, right head); the result has the shape (layer, head, 2) and holds (layer, head).
     """
     best = np.unravel_index(divergences.argmin(axis=1), (right.layers, right.heads))
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)

@@ -142,14 +142,3 @@ def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
     far = np.einsum("...qk,qk->...q", weights, np.nan_to_num(away))
     result: FloatArray = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
     return result
-
-
-def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
-    """Return the weight of each query on each token that has no patch (CLS, registers), by token index.
-
-    ``weights`` is (..., query, key) over all ``tokens``; each array of the result is (..., query).
-
-    >>> kept_by(np.array([[0.25, 0.5, 0.25]]), Grid(1, 2, 1, (0, 0, 2, 1)), 3)[0].tolist()
-    [0.25]
-    """
-    return {token: weights[..., token] for token in range(tokens) if grid.place(token) is None}

@@ -42,6 +42,20 @@ def pooling_shares(vectors: FloatArray, special: Sequence[bool], pooling: str) -
     return found
 
 
+Runs = Sequence[tuple[int, int]]  # (start, stop) of neighbouring tokens, without gaps
+
+
+def sum_runs(table: Numbers, rows: Runs, columns: Runs) -> Numbers:
+    """Sum a table of tokens over the tokens of each word, (token of A, token of B) -> (word of A, word of B).
+
+    >>> sum_runs(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [(0, 1), (1, 3)], [(0, 1), (1, 2)]).tolist()
+    [[1.0, 2.0], [8.0, 10.0]]
+    """
+    starts = [[start for start, _stop in runs] for runs in (rows, columns)]
+    found: Numbers = np.add.reduceat(np.add.reduceat(table, starts[0], axis=0), starts[1], axis=1)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class SimilarityTable:
     """The cosine of two texts, and its split over pairs of tokens: ``table`` (token of A, token of B) sums to it."""

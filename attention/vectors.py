@@ -15,7 +15,7 @@ from attention.trace import Trace
 from i18n import gettext_lazy
 
 MIXES = ("last", "second", "sum4", "concat4", "mean", "level")
-POOLINGS = ("mean", "words", "first", "max")
+POOLINGS = ("mean", "words", "first", "max", "last")
 BLOCK = 8192  # number of vectors per block of the nearest-neighbour search
 
 
@@ -65,7 +65,8 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
     """Pool token vectors to a text vector, (token, channel) -> (channel,).
 
     "mean": over all tokens, special tokens included, as in Sentence-BERT (arXiv:1908.10084); "words": over the other
-    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "max": the maximum of each channel.
+    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "last": the last token; "max": the
+    maximum of each channel.
     Raise ValueError for an unknown pooling, and for "words" if the text has special tokens only.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
@@ -74,8 +75,8 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
     """
     if how not in POOLINGS:
         raise ValueError(f'Tokens cannot be pooled as "{how}"; use one of {", ".join(POOLINGS)}.')
-    if how in ("first", "max"):
-        taken: FloatArray = vectors[0] if how == "first" else vectors.max(axis=0)
+    if how in ("first", "last", "max"):
+        taken: FloatArray = vectors.max(axis=0) if how == "max" else vectors[0 if how == "first" else -1]
         return taken
     kept = vectors[~np.asarray(special, dtype=bool)] if how == "words" else vectors
     if not len(kept):

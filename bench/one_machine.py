@@ -1,7 +1,7 @@
 """Latency of thirty readers during long jobs of other visitors, memory after a thousand texts, and a class of thirty.
 
 Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
-bench/clicks.py. Meanwhile a visitor ablates every head on the page Cause, a visitor computes vectors of 10,000
+bench/clicks.py. Meanwhile a visitor ablates every head on the page Ablation, a visitor computes vectors of 10,000
 sentences and their UMAP projection, a visitor fine-tunes a model, and a visitor reads 8,192 tokens: each job
 separately, then all jobs together. Each part starts a new server. The progress of the long jobs is reported too,
 because readers would not wait if the jobs were starved.

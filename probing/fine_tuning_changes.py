@@ -59,7 +59,7 @@ class ChangeFacts:
 
 @dataclass(frozen=True, eq=False)
 class RecordedSnapshots:
-    """The training snapshots, one per evaluation."""
+    """The snapshots of a training, one per evaluation: steps, divergences of heads in bits, and maps."""
 
     steps: tuple[int, ...]
     bits: Mapping[str, FloatArray]  # by ROWS, (frame, layer, head): mean over the recorded sentences

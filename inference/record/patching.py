@@ -88,6 +88,20 @@ class RecipientHook:
         return changed
 
 
+class RandomHook(PatchHook):
+    """The hook of a pass without a donor, which moves each activation by a random vector of its own norm."""
+
+    def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:  # noqa: ARG002  (a hook)
+        """Return ``values`` with a random change, drawn by the seed of the patch, at the named tokens.
+
+        The change is as large as that of an ablation, which subtracts the activation.
+        """
+        here = [at for at, _ in take.pairs]
+        changed = values.clone()
+        changed[here] = values[here] + _as_large(values[here], take.seed or 0)
+        return changed
+
+
 @dataclass(eq=False)
 class PatchingPass:
     """The patches of a pass, by the call or layer that they change and by sample.

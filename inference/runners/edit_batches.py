@@ -21,7 +21,7 @@ from inference.loaded_model import LoadedModel
 from inference.pictures.image_processing import tower
 from inference.record import edit_hooks, patching
 from inference.record.batching import MOST_TOKENS
-from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set, replacing_output
+from inference.record.patching import DonorHook, Notes, PatchHook, RecipientHook, donor_set, replacing_output
 from inference.runners.blanks import tensors
 from inference.text.encoding import Encoding
 
@@ -67,16 +67,23 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
         )
 
 
-def outputs(
-    loaded: LoadedModel, given: ModelInput, sets: Sequence[Set], other: ModelInput | None = None, at: int | None = None
+def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by name)
+    loaded: LoadedModel,
+    given: ModelInput,
+    sets: Sequence[Set],
+    other: ModelInput | None = None,
+    at: int | None = None,
+    recipient: PatchHook | None = None,
 ) -> Iterator[Any]:
     """Yield the model's outputs (set, …) under the edit sets in order, several sets at a time.
 
     ``other`` is the donor text. ``at`` is the only token at which the task head's output is needed; the head runs
-    there only, if the model allows it. Raise UserError if a set does not fit the model or the texts.
+    there only, if the model allows it. ``recipient`` replaces the hook that substitutes a donor's activations, so that
+    no donor is needed. Raise UserError if a set does not fit the model or the texts.
     """
+    donor = given if recipient is not None else other
     for mine in sets:
-        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
+        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if donor is None else donor.looking)
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or can_read_one(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
@@ -85,7 +92,7 @@ def outputs(
     )
     for start in range(0, len(sets), step):
         with as_user_error(failed), torch.inference_mode(), reading_one(loaded.model, at):
-            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender, recipient)
         yield found
 
 
@@ -112,8 +119,18 @@ def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
     return tuple(one for one in mine if not isinstance(one, PatchHead | PatchResidual)), takes
 
 
-def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None) -> Any:
-    """Run a single pass over a text under several edit sets; return its output in the order of the sets."""
+def one_pass(
+    model: Any,
+    one: Mapping[str, Any],
+    sets: Sequence[Set],
+    other: Mapping[str, Tensor] | None = None,
+    recipient: PatchHook | None = None,
+) -> Any:
+    """Run a single pass over a text under several edit sets; return its output in the order of the sets.
+
+    ``other`` is the donor text, and ``recipient`` the hook of the patches; by default, it substitutes the donor's
+    activations.
+    """
     changes, takes = zip(*map(split_patches, sets), strict=True)
     notes: Notes = {}
     if other is not None and any(takes):
@@ -128,7 +145,9 @@ def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Map
     def changing(order: Sequence[int]) -> AbstractContextManager[object]:
         stack = ExitStack()
         stack.enter_context(edit_hooks.apply_edits(model, [changes[at] for at in order]))
-        stack.enter_context(patching.patch_activations(model, [takes[at] for at in order], RecipientHook(notes)))
+        stack.enter_context(
+            patching.patch_activations(model, [takes[at] for at in order], recipient or RecipientHook(notes))
+        )
         return stack
 
     return run_growing(model, one, sets, changing)

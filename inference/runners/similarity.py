@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from attention.edits import Edit, Patch, PatchHead
 from attention.similarity import FIRST, LAST, MAX, MEAN, POOLINGS, pooling_shares, similarity_table
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
+from inference.record.patching import RandomHook
 from inference.runners.blanks import read
+from inference.runners.edit_batches import one_text, outputs, refuse_sets
 from inference.runners.hidden_states import hidden_states
-from inference.tasks.similarity import SimilarityAnswer, SimilarityRequest
+from inference.tasks.edit_effects import Effect
+from inference.tasks.similarity import SimilarityAnswer, SimilarityEffects, SimilarityRequest
 
 # The settings of a Pooling module of sentence-transformers, and the poolings that they name.
 SETTINGS = {
@@ -40,6 +48,31 @@ def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer
         pooling_shares(hidden_states(loaded, [reading])[0][-1], reading.row.special, pooling) for reading in readings
     ]
     return SimilarityAnswer(similarity_table(*shares), readings[0].row, readings[1].row, pooling)
+
+
+def effects(loaded: LoadedModel, question: SimilarityEffects) -> Effect:
+    """Return the cosine under each set of edits, (set, 1) float32; raise UserError if a text or edit does not fit."""
+    refuse_sets(question.edits)
+    vectors = []
+    for text in (question.a, question.b):
+        reading = read(loaded, text)
+        sets = [_for_all_tokens(mine, len(reading.ids)) for mine in question.edits]
+        states = [
+            state.float().numpy()
+            for output in outputs(loaded, one_text(loaded, reading), sets, recipient=RandomHook())
+            for state in output.last_hidden_state
+        ]
+        vectors.append(
+            np.stack([pooling_shares(state, reading.row.special, question.pooling).sum(axis=0) for state in states])
+        )
+    lengths = [np.linalg.norm(one, axis=1) for one in vectors]
+    cosines = (vectors[0] * vectors[1]).sum(axis=1) / np.maximum(lengths[0] * lengths[1], np.finfo(np.float32).tiny)
+    return Effect(cosines[:, None].astype(np.float32))
+
+
+def _for_all_tokens(mine: Sequence[Edit | Patch], tokens: int) -> tuple[Edit | Patch, ...]:
+    pairs = tuple((at, at) for at in range(tokens))
+    return tuple(replace(one, pairs=pairs) if isinstance(one, PatchHead) else one for one in mine)
 
 
 def stated_pooling(folder: Path) -> str:

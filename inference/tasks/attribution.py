@@ -126,7 +126,7 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
 
 @dataclass(frozen=True, eq=False)
 class GradientResult:
-    """The attributions for a part of the path; over all parts, they add up to the rise on the whole path."""
+    """The attributions for a part of the path; over all parts, they add up to the rise of the log-probability."""
 
     row: TokenRow
     values: FloatArray  # (token,) float32, in nats; zero for tokens that are equal at both ends

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from attention.similarity import SimilarityTable
 from attention.tokens import TokenRow
+from inference.tasks.edit_effects import Effect, Sets
 from inference.tasks.model_request import InspectRequest
 
 
@@ -33,3 +34,19 @@ class SimilarityRequest(InspectRequest[SimilarityAnswer]):
     a: str = ""
     b: str = ""
     pooling: str | None = None
+
+
+@dataclass(frozen=True)
+class SimilarityEffects(InspectRequest[Effect]):
+    """A request for the cosine of two texts under each set of edits, applied to both texts: values (set, 1).
+
+    A ``PatchHead`` with a seed needs no pairs: it moves the output of its head, at every token, by a random vector
+    that is as long as the output. This is the control of an ablation, which subtracts the output.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "similarity.effects"
+
+    a: str = ""
+    b: str = ""
+    pooling: str = "mean"
+    edits: Sets = ((),)

@@ -20,7 +20,6 @@ from attention.measures import (
     to_punctuation,
     to_same_word,
 )
-from attention.pictures import kept_by
 from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.view import View
@@ -133,16 +132,6 @@ def test_patches_are_apart_in_two_directions() -> None:
     np.testing.assert_allclose(found.distance, [[1.5, 8**0.5, 0.0]], rtol=1e-6)
     without = summarize_heads(View(picture_trace(parts={"encoder": (MapRecord(maps),)}), special=False), 8)
     np.testing.assert_allclose(without.distance, found.distance, rtol=1e-6)
-
-
-def test_each_token_without_a_place_keeps_a_share() -> None:
-    trace = picture_trace()
-    weights, grid = trace.weights(1, 2), trace.source.grid
-    assert grid is not None
-    kept = kept_by(weights, grid, TOKENS)
-    assert list(kept) == [0, 1]
-    patches = weights[:, grid.start :].sum(axis=1)
-    np.testing.assert_allclose(kept[0] + kept[1] + patches, 1, atol=1e-6)
 
 
 def test_a_picture_is_measured_in_patches_and_not_by_its_words() -> None:

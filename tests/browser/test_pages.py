@@ -44,6 +44,7 @@ VISITS = {
     "explore": Visit(""),
     "pictures": Visit(".picture[data-whole] .stage canvas", text=False),
     "compare": Visit(CHART),
+    "similarity": Visit(f".matrices canvas, {LACKING}"),  # Without a second text it asks for one.
     "bertviz_views": Visit("iframe"),
     "lessons": Visit("[data-testid=stButton]", text=False),
     "classroom": Visit("[data-testid=stForm]", text=False),

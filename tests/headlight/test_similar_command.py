@@ -25,12 +25,20 @@ def test_the_table_sums_to_the_cosine_of_the_pooled_vectors(pooling: str) -> Non
     a, b = (random.normal(size=(4, 6)).astype(np.float32) for _ in range(2))
     shares = [pooling_shares(vectors, SPECIAL, pooling) for vectors in (a, b)]
     found = similarity_table(shares[0], shares[1])
-    if pooling != "last":
-        pooled = [pool(vectors, SPECIAL, pooling)[None] for vectors in (a, b)]
-        assert found.cosine == pytest.approx(cosine(pooled[0], pooled[1])[0, 0], abs=1e-6)
+    pooled = [pool(vectors, SPECIAL, pooling)[None] for vectors in (a, b)]
+    assert found.cosine == pytest.approx(cosine(pooled[0], pooled[1])[0, 0], abs=1e-6)
     assert found.table.sum() == pytest.approx(found.cosine, abs=1e-9)
     if pooling == "words":
         assert found.special_share(SPECIAL, SPECIAL) == 0
+
+
+@loop_over("pooling", POOLINGS)
+def test_exchanged_texts_transpose_the_table(pooling: str) -> None:
+    random = np.random.default_rng(1)
+    a, b = (pooling_shares(random.normal(size=(4, 6)).astype(np.float32), SPECIAL, pooling) for _ in range(2))
+    one, other = similarity_table(a, b), similarity_table(b, a)
+    np.testing.assert_allclose(one.table.T, other.table, atol=1e-12)
+    assert similarity_table(a, a).cosine == pytest.approx(1)
 
 
 def test_a_zero_vector_has_a_zero_table() -> None:

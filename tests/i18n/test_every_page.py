@@ -194,6 +194,17 @@ PAGES = {
             {"model": TRANSLATOR, "text": "The cat sleeps.", "other": "The dog sleeps."},
         ],
     ),
+    "similarity": Page(
+        [
+            {},
+            *({"show": show} for show in ("lines", "words", "removal", "heads")),
+            {"text": "Cat", "other": "Dog", "show": "removal"},
+            *({"pooling": pooling} for pooling in ("mean", "words", "first", "max", "last")),
+            {"text": "A cat sat.", "other": ""},
+            {"text": "word " * 70, "other": "cat", "show": "words"},
+            {"model": TRANSLATOR, "text": "The cat sleeps.", "other": "The dog sleeps."},
+        ],
+    ),
     "pictures": Page(
         [
             {"show": "matrix"},

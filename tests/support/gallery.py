@@ -38,6 +38,7 @@ from viz.figures.layers import (
     what_if,
 )
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
+from viz.figures.similarity import word_lines
 from viz.figures.theme import Theme
 from viz.figures.token_bars import (
     bars,
@@ -239,6 +240,7 @@ FIGURES: Mapping[str, Example] = {
     "source_terms": lambda theme: source_terms(
         {"ffn 2": [1.7, 0.9], "<token>": [-0.5, 0.6], "head 2-1": [0.2, 0.0]}, ("tired", "<b>"), theme, "Query: “it”"
     ),
+    "word_lines": lambda theme: word_lines(np.array([[0.3, -0.05]]), (["<b>"], ["dog", "it"]), theme, "Two texts"),
     "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: patching_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.comparison import by_words
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from ui.input.probes import LIBRARY
 from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
@@ -19,6 +20,7 @@ from ui.state.view_state import ViewState
 
 PAIR, OTHER = "second_text_pair", "second_text"
 MINE = -1  # index for the reader's own texts
+ALIGNED = gettext_lazy("Words in the same order are aligned; a changed word is aligned with its replacement.")
 
 
 PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a probe's text and its changed text
@@ -63,16 +65,24 @@ def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
     return other or other_of(choice.text)
 
 
-def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: str) -> str:
+def pick_second_text(
+    kind: type[Any],
+    choice: ViewState,
+    other: str,
+    places: tuple[DeltaGenerator, DeltaGenerator] | None = None,
+    about: str = ALIGNED,
+    **fixed: str,
+) -> str:
     """Draw the controls of the second text and return it, "" if there is none yet.
 
-    A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a ready
-    pair clears them.
+    A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
+    ready pair clears them. ``places`` are columns for the list of pairs and for the text, which is then a single
+    line; ``about`` is the help of the text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other
     st.session_state[PAIR] = pairs.get((choice.text, other), MINE)
-    left, right = st.columns([2, 3])
+    left, right = places or st.columns([2, 3])
     left.selectbox(
         _("Ready pair"),
         range(MINE, len(PAIRS)),
@@ -81,13 +91,13 @@ def pick_second_text(kind: type[Any], choice: ViewState, other: str, **fixed: st
         on_change=lambda: _keep_pair(kind, dict.fromkeys(fixed, "")),
         help=_("Pairs of texts that differ in one thing. Both texts change."),
     )
-    typed: str = right.text_area(
-        _("The second text"),
-        key=OTHER,
-        height=80,
-        on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
-        help=_("Words in the same order are aligned; a changed word is aligned with its replacement."),
-    )
+    given: dict[str, Any] = {
+        "key": OTHER,
+        "on_change": lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
+        "help": translate(about),
+    }
+    label = _("The second text")
+    typed: str = right.text_input(label, **given) if places else right.text_area(label, height=80, **given)
     return typed.strip()
 
 

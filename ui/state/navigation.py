@@ -50,7 +50,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             },
             address="",
         ),
-        AppPage("compare", gettext_lazy("Compare"), "compare", {"compare": gettext_lazy("Compare")}),
+        AppPage(
+            "compare",
+            gettext_lazy("Compare"),
+            "compare",
+            {"compare": gettext_lazy("Side by side"), "similarity": gettext_lazy("Similarity")},
+        ),
         AppPage("image_attention", gettext_lazy("Image attention"), "image", {"pictures": gettext_lazy("Pictures")}),
     ),
     gettext_lazy("Learn"): (

@@ -331,14 +331,19 @@ def two_words(
     return figure
 
 
-def source_terms(sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str) -> go.Figure:
+PART_OF_SCORE = gettext_lazy("part of the score")
+
+
+def source_terms(
+    sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str, unit: str = PART_OF_SCORE
+) -> go.Figure:
     """Draw the signed contribution of each source to a score as bars, the first source on top.
 
-    ``sources`` maps the name of a source to its values, a bar for each of ``names`` (the text, or the text and a
-    variant of it).
+    ``sources`` maps the name of a source to its values in ``unit``, a bar for each of ``names`` (the text, or the
+    text and a variant of it).
     """
     rows, labels = list(range(len(sources))), [escape_label(name) for name in sources]
-    figure = empty(theme, title, _("part of the score"), "")
+    figure = empty(theme, title, translate(unit), "")
     for at, (name, colour) in enumerate(zip(names, (theme.heads, theme.accent), strict=False)):
         figure.add_bar(
             orientation="h",

@@ -76,6 +76,7 @@ PAGES = {  # Each page shows a result for the same query with English texts.
     "find": {"text": CHINESE},
     "patching": {"text": CHINESE, "other": "The cat sat.", "watch": "vector"},
     "positions": {"text": CHINESE},
+    "similarity": {"text": "The cat sat.", "other": CHINESE},
 }
 
 

@@ -1,0 +1,132 @@
+"""The word × word table of two texts: its request, its sentences and its CSV file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attention.similarity import FIRST, LAST, MAX, Numbers, Runs, sum_runs
+from attention.tokens import TokenRow, word_runs
+from attention.view import cell_of
+from i18n import _, gettext_lazy, translate
+from inference.tasks.similarity import SimilarityAnswer, SimilarityRequest
+from ui.input.unknown_words import refuse_unreadable
+from ui.pages.similarity.options import POOLED
+from ui.run.page_model import kind_of
+from ui.run.services import get_backend
+from ui.show.tables import csv_table
+from ui.show.text import number_duplicates
+from ui.state.view_state import ViewState
+
+MOST_WORDS = 60  # words of a text in the lines and bars, those with the largest shares
+CELLS = {
+    FIRST: gettext_lazy(
+        "The first token alone makes each vector, so a single cell holds the cosine. "
+        "The heads show how other words reach it."
+    ),
+    LAST: gettext_lazy(
+        "The last token alone makes each vector, so a single cell holds the cosine. "
+        "The heads show how other words reach it."
+    ),
+    MAX: gettext_lazy(
+        "Each channel belongs to the token with its largest value. A cell sums the channels that its row and its "
+        "column won; all cells sum to the cosine."
+    ),
+}
+MEANS = gettext_lazy(
+    "A cell is the part of the cosine from one word of each text; all cells sum to the cosine. Vectors of the last "
+    "layer already contain other words."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """The table of two texts by words or by tokens.
+
+    ``names`` are the numbered labels of A and of B, ``runs`` their tokens, and ``table`` is (word of A, word of B) and
+    sums to the cosine.
+    """
+
+    request: SimilarityRequest  # with the pooling that was used
+    answer: SimilarityAnswer
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    runs: tuple[Runs, Runs]
+    table: Numbers
+
+    @property
+    def cosine(self) -> float:
+        """Return the cosine of both texts."""
+        return self.answer.found.cosine
+
+    @property
+    def special_share(self) -> float:
+        """Return the part of the cosine from pairs with a special token."""
+        return self.answer.found.special_share(self.answer.row_a.special, self.answer.row_b.special)
+
+
+def measure_table(choice: ViewState, other: str, pooling: str) -> WordTable:
+    """Return the table of the text and ``other``; raise UserError if a text cannot be read."""
+    asked = SimilarityRequest(choice.model, choice.revision or None, choice.text, other, pooling or None)
+    answer = get_backend().inspect(asked)
+    rows = answer.row_a, answer.row_b
+    for row in rows:
+        refuse_unreadable(row, choice.model, kind_of(choice))
+    runs = [_runs(row, choice.words) for row in rows]
+    table = sum_runs(answer.found.table, runs[0], runs[1])
+    names = [
+        tuple(number_duplicates([cell_of(row, run, (text,)).text for run in mine]))
+        for row, mine, text in zip(rows, runs, (choice.text, other), strict=True)
+    ]
+    used = SimilarityRequest(asked.model, asked.revision, asked.a, asked.b, answer.pooling)
+    return WordTable(used, answer, (names[0], names[1]), (runs[0], runs[1]), table)
+
+
+def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
+    return word_runs(row.words, row.segments) if words else [(at, at + 1) for at in range(len(row))]
+
+
+def describe_table(found: WordTable) -> str:
+    """Return the result sentence: the cosine, the largest pair and the share of special tokens."""
+    row, column = np.unravel_index(int(np.abs(found.table).argmax()), found.table.shape)
+    return _(
+        "The cosine is {cosine:.3f}. “{a}” and “{b}” contribute most, {value}; pairs with a special token contribute "
+        "{special}.",
+        cosine=found.cosine,
+        a=found.names[0][row],
+        b=found.names[1][column],
+        value=f"{found.table[row, column]:.3f}",
+        special=f"{found.special_share:.3f}",
+    )
+
+
+def describe_pooling(found: WordTable) -> str:
+    """Return the pooling that was used and the meaning of a cell."""
+    used = translate(POOLED[found.answer.pooling])
+    return _("Pooling: {pooling}. {cells}", pooling=used, cells=translate(CELLS.get(found.answer.pooling, MEANS)))
+
+
+def table_csv(found: WordTable) -> str:
+    """Return a CSV row for each pair of words, all digits; the numbers sum to the cosine."""
+    rows = [
+        [one, other, float(found.table[row, column])]
+        for row, one in enumerate(found.names[0])
+        for column, other in enumerate(found.names[1])
+    ]
+    return csv_table(["word of A", "word of B", "part of the cosine"], rows)
+
+
+def largest_words(sizes: Numbers) -> list[int]:
+    """Return the places of the MOST_WORDS largest sizes, in the order of the text.
+
+    >>> largest_words(np.array([0.5, 2.0, 1.0]))
+    [0, 1, 2]
+    """
+    return sorted(int(at) for at in np.argsort(-sizes, kind="stable")[:MOST_WORDS])
+
+
+def note_omitted(found: WordTable) -> None:
+    """Draw a caption if a text has more words than the bars show."""
+    if max(map(len, found.names)) > MOST_WORDS:
+        st.caption(_("Only the {shown} words with the largest shares are drawn.", shown=MOST_WORDS))
