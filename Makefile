@@ -6,6 +6,7 @@
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make test-changed  the tests that depend on the files changed since main, without lint and types    ARGS="--since HEAD"
+# make matrix      the laws of score decomposition on every recorded architecture
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install models for Chinese and for pictures that work offline (188 MB to fetch, 350 MB on disk)
 # make serve       the backend by itself, on Ray Serve, for apps that HEADLIGHT_BACKEND points at it: docs/SERVING.md
@@ -43,7 +44,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast test-changed fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
+.PHONY: help run serve test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -75,6 +76,9 @@ test-fast: lint
 
 test-changed: install-tests
 	$(VENV) -m tools.changed_tests $(ARGS)
+
+matrix: install-tests
+	$(PYTEST) tests/inference/runners/test_score_decomposition.py -k every_architecture $(ARGS)
 
 lint: install-tests
 	$(VENV) -m ruff format --check .

@@ -24,6 +24,7 @@ MEASUREMENTS = {
     "luck_claims": "how often luck alone leads to a claim about rules, random changes and taught heads",
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
+    "terms": "an attention score explained, and 500 labelled sentences; a CoNLL-U file may be given",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
     "clicks": "a head and a text on Explore, of one visitor and of two hundred",
     "machine": "thirty readers beside long work of others; some parts may be named",
@@ -77,6 +78,7 @@ FUNCTIONS = {  # module and function of each measurement that is not `measure` i
     "luck": ("simulations", "measure_links"),
     "luck_claims": ("simulations", "measure_claims"),
     "machine": ("one_machine", "measure"),
+    "terms": ("score_terms", "measure"),
     "memory": ("server", "measure_memory"),
     "classroom": ("one_machine", "measure_classroom"),
     "cost": ("serving", "measure_cost"),
@@ -92,7 +94,7 @@ FUNCTIONS = {  # module and function of each measurement that is not `measure` i
     "probing": ("probing", "measure_scores"),
     "specific": ("probing", "measure_excess"),
 }
-TAKES = {*ON_FILES, "teach", "machine"}  # measurements that take further arguments: files or parts
+TAKES = {*ON_FILES, "teach", "machine", "terms"}  # measurements that take further arguments: files or parts
 
 
 def main() -> int:

@@ -14,6 +14,7 @@ from probing.corpus import AnnotatedCorpus
 from probing.formats import load_ready_set
 from probing.results import held_out_best, of_relation
 from probing.score import HitCounts, ScoringRun, score
+from probing.score_sources import SourceRun, decompose_links
 from tests.probing.test_score import TABLE, tree
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
@@ -139,3 +140,26 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     page.get_by_role("link", name="Open Attention heads").first.click()
     expect(page).to_have_url(re.compile("layer=2.*head=8|head=8.*layer=2"))
     painted(page, layer=2, head=8, focus=1)
+
+
+def test_the_sources_of_a_head_are_computed_when_unfolded(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure", relation="nsubj", way="out", layer=2, head=8, control=0)
+    said(page, "^Head 2-8, nsubj")
+    rest(page)
+    expect(page.locator(".headlight-note").filter(has_text="nsubj, head 2-8:")).to_have_count(0)
+    figures = page.locator(".js-plotly-plot")
+    before = figures.count()
+    click(page.get_by_text("Why this head?", exact=True))
+    report = decompose_links(LocalBackend(), SourceRun(load_ready_set("grammar"), "nsubj", 2, 8, EMBEDDED, direction=0))
+    text = said(page, "^nsubj, head 2-8:")
+    assert f"{report.excess.mean:+.2f} ({report.excess.low:.2f} to {report.excess.high:.2f})" in text
+    directions = known(report.directions)
+    assert f"{directions.scores[0].found:.0f} % of {directions.links}" in text
+    expect(figures).to_have_count(before + 2, timeout=LONG)
+    expect(figures.nth(before).locator(".errorbar").first).to_be_attached()
+    rows = list(
+        csv.DictReader(io.StringIO(table_of(file_of(page.get_by_role("button", name="Save the table")).path())))
+    )
+    means = [float(row["mean"]) for row in rows if row["side"] == "key"]
+    assert sum(means) == pytest.approx(report.excess.mean, abs=1e-4)

@@ -240,6 +240,13 @@ FIGURES: Mapping[str, Example] = {
     "source_terms": lambda theme: source_terms(
         {"ffn 2": [1.7, 0.9], "<token>": [-0.5, 0.6], "head 2-1": [0.2, 0.0]}, ("tired", "<b>"), theme, "Query: “it”"
     ),
+    "mean_source_terms": lambda theme: source_terms(
+        {"position": [1.4], "<token>": [-0.3], "head 2-1": [0.2]},
+        ["2-8"],
+        theme,
+        "Sources of the query",
+        intervals=[(1.2, 1.6), (-0.4, -0.1), (-0.1, 0.4)],
+    ),
     "word_lines": lambda theme: word_lines(np.array([[0.3, -0.05]]), (["<b>"], ["dog", "it"]), theme, "Two texts"),
     "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
     "carried": lambda theme: patching_map(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from i18n import _
 from inference import UserError, cancellation
 from inference.cancellation import GONE, Cancelled
-from inference.tasks.model_request import Answer, PredictRequest
+from inference.tasks.model_request import Answer, ModelRequest, PredictRequest
 from probing.score import ScoringRun, ScoringState, score
 from ui import streamlit_internals
 from ui.run.notices import show_notice
@@ -134,6 +134,7 @@ def _key(mark: str) -> str:
 
 
 Told = TypeVar("Told")
+Question = TypeVar("Question", bound=ModelRequest[Any])
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
@@ -141,9 +142,7 @@ def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[An
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
-def map_questions(
-    questions: Sequence[PredictRequest[Answer]], doing: str, ask: Callable[[PredictRequest[Answer]], Told]
-) -> list[Told]:
+def map_questions(questions: Sequence[Question], doing: str, ask: Callable[[Question], Told]) -> list[Told]:
     """Return the results of ``ask`` for all requests, in order; fewer if the visitor has stopped."""
     if not questions:
         return []

@@ -334,13 +334,19 @@ def two_words(
 PART_OF_SCORE = gettext_lazy("part of the score")
 
 
-def source_terms(
-    sources: Mapping[str, Sequence[float]], names: Sequence[str], theme: Theme, title: str, unit: str = PART_OF_SCORE
+def source_terms(  # noqa: PLR0913  # the bars and their labels
+    sources: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    theme: Theme,
+    title: str,
+    unit: str = PART_OF_SCORE,
+    intervals: Sequence[tuple[float, float]] = (),
 ) -> go.Figure:
     """Draw the signed contribution of each source to a score as bars, the first source on top.
 
     ``sources`` maps the name of a source to its values in ``unit``, a bar for each of ``names`` (the text, or the
-    text and a variant of it).
+    text and a variant of it). ``intervals`` are the ends of the interval of each source's first value, if there are
+    any.
     """
     rows, labels = list(range(len(sources))), [escape_label(name) for name in sources]
     figure = empty(theme, title, translate(unit), "")
@@ -355,6 +361,15 @@ def source_terms(
             hovertemplate="%{customdata}: %{x:+.3f}",
             showlegend=len(names) > 1,
         )
+    if intervals:
+        middles = [values[0] for values in sources.values()]
+        figure.data[0].error_x = {
+            "symmetric": False,
+            "array": [high - middle for middle, (_low, high) in zip(middles, intervals, strict=True)],
+            "arrayminus": [middle - low for middle, (low, _high) in zip(middles, intervals, strict=True)],
+            "color": theme.text,
+            "thickness": 1,
+        }
     figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
     figure.update_yaxes(
         tickvals=rows, ticktext=labels, autorange="reversed", rangemode="normal", showgrid=False, fixedrange=True

@@ -179,15 +179,28 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
     return best.layer, best.head
 
 
+def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
+    """Return the shown direction of a head, 0 or 1; the better of both if the map shows the better."""
+    way = way_of(options, found.corpus)
+    if way != "best":
+        return 0 if way == "out" else 1
+    return int(_basis(found, relation).hits_by_head[: len(found.corpus.directions), *head].argmax())
+
+
+def _basis(found: CorpusScores, relation: str) -> RelationCounts:
+    """Return the counts on which directions and rules are chosen."""
+    counts = (found.chooser.counts_of(relation) if found.chooser else None) or found.state.tally.counts_of(relation)
+    assert counts is not None
+    return counts
+
+
 def draw_examples(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
     """Draw the links that a head was scored on, in the direction that the map shows."""
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
-    basis = (found.chooser.counts_of(relation) if found.chooser else None) or counts
-    ways = {"out": 0, "in": 1, "best": int(basis.hits_by_head[: len(found.corpus.directions), *head].argmax())}
     st.subheader(translate(TITLE))
-    place = (ways[way_of(options, found.corpus)], *head)
-    bar = rule(basis, found.corpus, counts)
+    place = (direction_of(found, options, relation, head), *head)
+    bar = rule(_basis(found, relation), found.corpus, counts)
     scored_links(LinkScore(found.corpus, counts, relation, place, bar), MeasureOptions, options, choice)

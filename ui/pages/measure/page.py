@@ -9,6 +9,7 @@ from ui.pages.measure.data import pick_data
 from ui.pages.measure.heads import overview
 from ui.pages.measure.maps import draw_examples, files, left_out, maps, selected_head
 from ui.pages.measure.options import MeasureOptions
+from ui.pages.measure.sources import draw_sources
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -46,5 +47,6 @@ def draw_view() -> None:
                 head = selected_head(found, best, chosen)
                 maps(found, options, best.relation, head)
                 draw_examples(found, options, best.relation, head, chosen)
+                draw_sources(found, options, best.relation, head, chosen)
                 files(found, best.relation)
     how_to_read()

@@ -29,12 +29,12 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
     """Draw the attention of each head from a group of tokens to another, and the attention view."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
-    with st.spinner(_("Reading both texts together"), show_time=True):
+    with st.spinner(_("Reading both texts"), show_time=True):
         trace = get_backend().trace(request)
     row, options = trace.source, get_params(NextSentenceOptions)
     looks, at = _pick(row, options)
     if not group(row, looks):
-        show_notice(_("This model puts no such token into the text; pick another group."), role="status")
+        show_notice(_("This model adds no such token; pick another group."), role="status")
         return
     shares = flow(trace, group(row, looks), group(row, at))
     layer, head = head_of(choice, shares)
@@ -60,7 +60,11 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
-        _("Each cell a head: the weight on the second group, mean over the tokens of the first. Click one to see it.")
+        _(
+            "Each cell is a head: the weight on {at}, averaged over the tokens of {looks}. Click to select.",
+            looks=names[looks],
+            at=names[at],
+        )
     )
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 
@@ -76,8 +80,8 @@ def _pick(row: TokenRow, options: NextSentenceOptions) -> tuple[str, str]:
     names = _names(row)
     with st.container(horizontal=True):
         for field, label, text in (
-            ("looks", _("Who looks"), _("The group of tokens whose attention is shown")),
-            ("at", _("At whom"), _("The group of tokens that they look at")),
+            ("looks", _("Attention from"), _("The query tokens")),
+            ("at", _("Attention to"), _("The key tokens")),
         ):
             key = f"next_{field}"
             st.session_state[key] = getattr(options, field)
@@ -113,6 +117,6 @@ def _names(row: TokenRow) -> dict[str, str]:
     return {
         "a": "A",
         "b": "B",
-        "first": "[CLS]" if bert else _("the first special token"),
-        "others": "[SEP]" if bert else _("the other special tokens"),
+        "first": "[CLS]" if bert else _("first special token"),
+        "others": "[SEP]" if bert else _("other special tokens"),
     }

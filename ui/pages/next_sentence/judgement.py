@@ -30,14 +30,12 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(
-            _("The second text is empty: type one with “+ second text”. Until then this is about an example."), "status"
-        )
+        show_notice(_("The second text is empty, so an example is shown. Click “+ second text” to type one."), "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,
             kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
-            help=_("Puts the example's two texts into the box above"),
+            help=_("Edit the example's two texts"),
         )
     return EXAMPLE["text"], EXAMPLE["pair"]
 
@@ -46,7 +44,7 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     """Draw the probability in both orders, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
-    doing = _("Judging the two texts in both orders")
+    doing = _("Judging both orders")
     found = (ask_model(asked, doing), ask_model(replace(asked, text=second, pair=first), doing))
     refuse_unreadable(found[0].row, who.model, "encoder", who.head)
     said, alike = summary(who, texts, found), describe_equal_verdicts(found)
@@ -69,20 +67,19 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
 
 def title(judged: NextSentenceAnswer) -> str:
     """Return the title of the figure."""
-    return _("Do they stand in this order?") if judged.judges == ORDER else _("Does the second follow the first?")
+    return _("Is this their order?") if judged.judges == ORDER else _("Does the second follow the first?")
 
 
 def describe_training(judged: NextSentenceAnswer) -> str:
     """Return sentences on the pretraining task of the model's head."""
     if judged.judges == ORDER:
         return _(
-            "This model's head judges the order: in training, its pairs were neighbours in a text, half of them "
-            "swapped ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942)). It was never shown a stranger."
+            "Sentence-order prediction: all training pairs were neighbours, half of them swapped "
+            "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
         )
     return _(
-        "In training, half of the pairs were neighbours in a text, and in the other half the second came from another "
-        "one ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). A common topic may suffice for a high probability "
-        "(RoBERTa did without this task and lost nothing by it, [arXiv:1907.11692](https://arxiv.org/abs/1907.11692))."
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two "
+        "texts. So a shared topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 
 
@@ -96,12 +93,11 @@ def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAns
     }
     if found[0].judges == ORDER:
         return _(
-            "After “{first}” {model} gives {chance:.3f} that this is their order; the other way round it gives "
-            "{other:.3f}.",
+            "{model} gives {chance:.3f} that “{first}” comes first; with the texts swapped, {other:.3f}.",
             **said,
         )
     return _(
-        "After “{first}” {model} gives {chance:.3f} that “{second}” follows; the other way round it gives {other:.3f}.",
+        "{model} gives {chance:.3f} that “{second}” follows “{first}”; with the texts swapped, {other:.3f}.",
         **said,
         second=truncate(texts[1], 60),
     )
@@ -113,8 +109,8 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
     >>> from attention.tokens import TokenRow
     >>> row = TokenRow((), (), (), (), ())
     >>> describe_equal_verdicts((NextSentenceAnswer(0.999, (4.0, -3.0), "next", row), NextSentenceAnswer(0.999, (4.0,
-    ...     -3.0), "next", row)))[:61]
-    'Both orders are called likely: told is that the texts go toge'
+    ...     -3.0), "next", row)))[:29]
+    'Both orders get at least 0.5:'
     >>> describe_equal_verdicts((NextSentenceAnswer(0.9, (1.0, 0.0), "next", row), NextSentenceAnswer(0.1, (0.0, 1.0),
     ...     "next", row)))
     ''
@@ -124,16 +120,10 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
         return ""
     if found[0].judges == ORDER:
         return (
-            _("Both orders are called likely, though only one of them can be right.")
+            _("Both orders get at least 0.5, though only one can be right.")
             if likely[0]
-            else _("Both orders are called unlikely, though only one of them can be right.")
+            else _("Both orders get less than 0.5, though one must be right.")
         )
     if likely[0]:
-        return _(
-            "Both orders are called likely: told is that the texts go together, as those of one topic do or not, and "
-            "not which comes first."
-        )
-    return _(
-        "Both orders are called unlikely: told is that the texts do not go together, as those of one topic do or not, "
-        "and not which comes first."
-    )
+        return _("Both orders get at least 0.5: the model detects a common topic, not the order.")
+    return _("Both orders get less than 0.5: to the model, the texts are unrelated.")

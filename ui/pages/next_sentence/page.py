@@ -22,13 +22,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Two texts are read as one: [CLS] A [SEP] B [SEP]. A head on the state of [CLS] says whether B was "
-                "the text after A ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805)).\n"
-                "- It is easily content with a common topic, and it was trained on texts of its own kind: a "
-                "probability near one is no proof of sense ([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), "
-                "section 3.1).\n"
-                "- The maps show where the heads look across. That a head looks does not say that the judgement rests "
-                "on it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
+                "- The model reads one sequence: [CLS] A [SEP] B [SEP]. The task head predicts from the "
+                "vector of [CLS].\n- NSP is an easy task: a probability near 1 does not prove coherence "
+                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa scores no "
+                "worse without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n- Attention "
+                "between the texts does not show that the prediction depends on it "
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
             )
         )
 

@@ -36,7 +36,7 @@ HEADINGS = {
     FIRST: gettext_lazy("first text"),
     SECOND: gettext_lazy("second text"),
     "probability": gettext_lazy("probability"),
-    "other way round": gettext_lazy("other way round"),
+    "other way round": gettext_lazy("texts swapped"),
     "remark": gettext_lazy("remark"),
 }
 Row = tuple[str, str, float | None, float | None, str]  # Both texts, the probabilities of both orders, the remark.
@@ -75,18 +75,14 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
                          width=width)
             )  # fmt: skip
         if width < 2 or not (row[first].strip() and row[second].strip()):
-            raise UserError(
-                gettext_lazy(
-                    "Line {line} of the file has no two texts; each row needs a first and a second.", line=line
-                )
-            )
+            raise UserError(gettext_lazy("Line {line} lacks a text; each row needs two.", line=line))
     pairs = [(row[first].strip(), row[second].strip()) for _, row in rows]
     if not pairs:
-        raise UserError(gettext_lazy("The file holds no pairs; give a first and a second text in each row."))
+        raise UserError(gettext_lazy("The file has no pairs; give two texts in each row."))
     if len(pairs) > MOST:
         raise UserError(
             gettext_lazy(
-                "The file has {pairs:,} pairs; at most {most} are judged at once. Split it.",
+                "The file has {pairs:,} pairs; split it into files of at most {most}.",
                 pairs=len(pairs),
                 most=MOST,
             )
@@ -120,7 +116,7 @@ def own_pairs(who: PageModel) -> None:
         num_rows="dynamic",
         hide_index=True,
         column_config={name: st.column_config.TextColumn(translate(HEADINGS[name])) for name in (FIRST, SECOND)},
-        alt=_("Pairs of texts to be judged, which can be changed"),
+        alt=_("Pairs of texts, editable"),
     )
     pairs, halves = complete_pairs(edited)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -129,15 +125,15 @@ def own_pairs(who: PageModel) -> None:
             key="judge_pairs",
             type="primary",
             on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
-            help=_("Each pair in both orders; it can be stopped and goes on where it was."),
+            help=_("Each pair in both orders; you can stop and continue."),
         )
-        with st.popover(_("Bring a file of pairs"), help=_("A CSV, TSV, JSON Lines or Parquet file")):
+        with st.popover(_("Open a file"), help=_("A CSV, TSV, JSON Lines or Parquet file")):
             st.file_uploader(
                 _("File of pairs"),
                 type=TABLES,
                 key="pairs_file",
                 max_upload_size=5,
-                help=_("The first and the second text of each pair, in two columns; at most {most} rows", most=MOST),
+                help=_("Two columns of texts; at most {most} rows", most=MOST),
             )
             if (uploaded := state.get("pairs_file")) is not None:
                 encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
@@ -155,9 +151,9 @@ def own_pairs(who: PageModel) -> None:
 
 def _describe_counts(pairs: int, halves: int) -> str:
     """Return a sentence on the number of pairs and of incomplete rows."""
-    more = _(", the first {most} of them at once", most=MOST) if pairs > MOST else ""
-    left = _("; {halves} with one text only are left out", halves=halves) if halves else ""
-    return _("{pairs} pairs, each judged in both orders{more}{left}.", pairs=pairs, more=more, left=left)
+    more = _(", only the first {most} of them", most=MOST) if pairs > MOST else ""
+    left = _("; {halves} incomplete rows are skipped", halves=halves) if halves else ""
+    return _("{pairs} pairs{more}{left}.", pairs=pairs, more=more, left=left)
 
 
 def summary(title: str, rows: Sequence[Row]) -> str:
@@ -166,14 +162,14 @@ def summary(title: str, rows: Sequence[Row]) -> str:
     Pairs without a prediction are not counted.
 
     >>> summary("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
-    'BERT calls it likelier than not that the second follows the first in 1 of 1 pairs.'
+    'In 1 of 1 pairs, BERT gives at least 0.5 that the second text follows the first.'
     """
     chances = [chance for _, _, chance, _, _ in rows if chance is not None]
     if not chances:
-        return _("{model} could judge none of these pairs; the remark says why.", model=title)
+        return _("{model} cannot judge these pairs; see the remarks.", model=title)
     likely = sum(chance >= 0.5 for chance in chances)
     return _(
-        "{model} calls it likelier than not that the second follows the first in {likely} of {pairs} pairs.",
+        "In {likely} of {pairs} pairs, {model} gives at least 0.5 that the second text follows the first.",
         model=title,
         likely=likely,
         pairs=len(chances),
@@ -229,7 +225,7 @@ def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
         column_config={name: translate(heading) for name, heading in HEADINGS.items()},
     )
     download_button(
-        _("Save the judgements as CSV"),
+        _("Save the table"),
         csv_table(columns, rows),
         "headlight-pairs.csv",
         _("All digits"),

@@ -41,10 +41,10 @@ def test_commas_and_lines_inside_a_cell() -> None:
     [
         (b"", "The file is empty"),
         (b"\xff\x00\x81", "not UTF-8 text"),
-        (b"only one\n", "Line 1 of the file has no two texts"),
-        (b"a,b\nc,\n", "Line 2 of the file has no two texts"),
-        (b"first,second\n", "The file holds no pairs"),
-        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"at most {MOST} are judged at once"),
+        (b"only one\n", "Line 1 lacks"),
+        (b"a,b\nc,\n", "Line 2 lacks"),
+        (b"first,second\n", "no pairs"),
+        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"files of at most {MOST}"),
         (b"a," + b"b" * 1_000_001, "a cell is too long"),
     ],
 )
@@ -65,8 +65,8 @@ def test_rows_of_the_table() -> None:
 
 def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
     rows = [("a", "b", 0.9, 0.1, ""), ("c", "d", 0.2, None, ""), ("e", "f", None, None, "It is too long.")]
-    assert summary("BERT", rows) == "BERT calls it likelier than not that the second follows the first in 1 of 2 pairs."
-    assert summary("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
+    assert summary("BERT", rows) == "In 1 of 2 pairs, BERT gives at least 0.5 that the second text follows the first."
+    assert summary("BERT", rows[2:]) == "BERT cannot judge these pairs; see the remarks."
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_pairs_in_parquet_are_read() -> None:
     [
         (b"Well, I see.,She left.\nOh.,He left.\n", "Line 2 has 2 columns; the first row has 3"),
         (b'[{"first": "A one.", "second": "B two."}]', "The file is one JSON value. Save it as JSON Lines"),
-        (b'{"first": "A one.", "second": "B two."}\n{"first": "C"}\n', "Line 2 of the file has no two texts"),
+        (b'{"first": "A one.", "second": "B two."}\n{"first": "C"}\n', "Line 2 lacks"),
     ],
 )
 def test_pairs_that_would_be_lost_are_named(data: bytes, said: str) -> None:
@@ -143,7 +143,7 @@ def test_an_encoding_can_be_picked() -> None:
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        (b"only one\n", "文件第 1 行没有两段文本"),
+        (b"only one\n", "第 1 行缺少一段文本"),
         (b"first text,second text\n", "文件中没有文本对"),
         (b"x,y\n" * (MOST + 1), f"文件有 {MOST + 1} 对"),
     ],
