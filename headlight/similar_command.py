@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from attention.similarity import POOLINGS
 from headlight.command_input import (
+    CommandError,
     add_hub_options,
     add_model_option,
     open_model,
@@ -20,7 +22,11 @@ from headlight.command_input import (
 )
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED
+from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityRequest
+from probing.sentence_files import column, is_table, lines, parse_table
+from probing.sentence_search import SentenceSearch
+from probing.text_files import decoded_or_guessed
 
 SHOWN = 5  # pairs of tokens in the printed summary
 
@@ -50,15 +56,41 @@ def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dic
     }
 
 
+def search_file(backend: LocalBackend, request: SimilarityRequest, file: Path, top: int) -> dict[str, Any]:
+    """Return the ``top`` sentences of a file that are most similar to text A, as values of JSON.
+
+    Each hit has its ``cosine``, its ``number`` in the file, the ``sentence``, and the fields of the table. Raise
+    UserError if the file or a text cannot be read.
+    """
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+    text = decoded_or_guessed(content)[0]
+    found = parse_table(text) if is_table(file.name) else None
+    texts = lines(text) if found is None else column(found, found.texts[0])
+    pooling = backend.inspect(request).pooling
+    search = SentenceSearch(request.a, Pooled(request.model, request.revision, texts, pooling=pooling), max(1, top))
+    while search.done < search.steps:
+        search.step(backend.inspect)
+    hits = [
+        {"number": at + 1, "sentence": texts[at], **explain_similarity(backend, replace(request, b=texts[at]))}
+        for _cosine, at in search.hits
+    ]
+    return {"model": request.model, "pooling": pooling, "text": request.a, "sentences": len(texts), "hits": hits}
+
+
 def add_parser(commands: Any) -> None:
     """Add the parser of ``headlight similar`` to the commands."""
     parser = commands.add_parser(
         "similar",
         help="the token pairs that make two texts similar",
-        usage="headlight similar A B [OPTION …]",
+        usage="headlight similar A (B | --among FILE) [OPTION …]",
     )
     parser.add_argument("a", metavar="A", help="a text; - for a pipe")
-    parser.add_argument("b", metavar="B", help="another text")
+    parser.add_argument("b", metavar="B", nargs="?", help="another text")
+    parser.add_argument("--among", type=Path, metavar="FILE", help="search a file of sentences instead of B")
+    parser.add_argument("--top", type=int, default=10, metavar="N", help="sentences that a search returns (10)")
     parser.add_argument("--pooling", choices=POOLINGS, help="how token vectors become one; the model's own without it")
     add_model_option(parser)
     add_hub_options(parser)
@@ -72,6 +104,16 @@ def run(asked: argparse.Namespace) -> int:
         refuse_unwritable(asked.json)
     backend, model = open_model(asked)
     a, b = (text_of(text) or "" for text in (asked.a, asked.b))
+    if (asked.b is None) == (asked.among is None):
+        raise CommandError("Give either a second text or --among FILE.")
+    if asked.among is not None:
+        hits = search_file(
+            backend, SimilarityRequest(model, asked.revision, a, a, asked.pooling), asked.among, asked.top
+        )
+        if asked.json is not None:
+            write_json(asked.json, hits)
+        print("\n".join(f"{hit['cosine']:.3f}  {hit['number']}  {hit['sentence']}" for hit in hits["hits"]))
+        return 0
     found = explain_similarity(backend, SimilarityRequest(model, asked.revision, a, b, asked.pooling))
     if asked.json is not None:
         write_json(asked.json, found)

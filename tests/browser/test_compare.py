@@ -67,7 +67,7 @@ def test_the_famous_pair_is_one_click_from_explore(
     one, other = (view.weights(*head)[10, 2] for view in (pair.left, pair.right))
     assert f"{one:.2f} with “tired” and {other:.2f} with “wide”" in text
     most = found.most
-    assert f"the most changed is {most[0]}-{most[1]} ({found.bits[most]:.2f} bits)" in text
+    assert f"Head {most[0]}-{most[1]} changes most, by {found.bits[most]:.2f} bits" in text
     read(page, TIRED.replace("tired", "hungry"))  # The second text does not change.
     said(page, "with “hungry” and .* with “wide”")
 
@@ -103,7 +103,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
     said(page, "In 3-1")
-    file = file_of(page.get_by_role("button", name="Save every head's change")).path()
+    file = file_of(page.get_by_role("button", name="Save all changes")).path()
     _table, meta = parts(Path(file).read_bytes())
     assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
     lines = rows(file)[1:]
@@ -150,21 +150,21 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", show="set")
-    said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")
+    said(page, "^[0-9]+ of 72 heads change more with meaning")
     click_cell(page, (3, 1), (6, 12))
     said(page, "^Head 3-1: ")
     expect(page).to_have_url(re.compile("show=set.*layer=3&head=1"))
-    table = rows(file_of(page.get_by_role("button", name="Save these pairs' figures")).path())
+    table = rows(file_of(page.get_by_role("button", name="Save pair results")).path())
     lines = [line for line in table[1:] if line[2:4] == [TIRED, WIDE]]
     assert float(lines[0][6]) == pytest.approx(float(found.bits[3, 1]), abs=1e-5)
     said(page, re.escape(f"“{TIRED}” | “{WIDE}”"))
     pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
     nth = next(at for at, text in enumerate(pairs.all_inner_texts()) if WIDE in text)
-    page.get_by_role("link", name="Open side by side").nth(nth).click()
+    page.get_by_role("link", name="Compare words").nth(nth).click()
     said(page, "In 3-1, “it” gives “animal”")
     expect(page.get_by_role("textbox", name="The second text")).to_have_value(WIDE)
     page.go_back()
-    said(page, "^Head [0-9]-[0-9]+: .* where the meaning changes")
+    said(page, "^Head [0-9]-[0-9]+: .* for changed meaning")
 
 
 def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
@@ -183,11 +183,11 @@ def test_across_a_file_hostile_text_is_text_and_long_work_stops_and_goes_on(
     )
     page.get_by_role("button", name="Stop", exact=True).click()
     said(page, "^Stopped after [0-9]+ of 201 steps")
-    said(page, "none of them a control")
+    said(page, "Without controls")
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     assert page.locator("img[src*='example.org']").count() == 0
     page.get_by_role("radio", name="Ready pairs").click()
-    said(page, "^[0-9]+ of 72 heads change more with the meaning than with the wording")
+    said(page, "^[0-9]+ of 72 heads change more with meaning")
 
 
 def test_what_is_removed_can_be_cleared_by_a_finger(page: Page, app_url: str, problems: Problems) -> None:

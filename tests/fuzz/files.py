@@ -25,6 +25,7 @@ from lessons.reading import Unreadable, lesson_of
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
+from probing.sentence_files import column, lines, parse_table
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed, harmed_tree, harmed_words
 from tests.support.traces import SENTENCE, numbers, record, sentence_trace, translation_trace
@@ -32,7 +33,6 @@ from ui.input import probes
 from ui.input.text_files import decode, decode_table
 from ui.pages.by_hand import as_csv
 from ui.pages.next_sentence import pairs_table
-from ui.pages.vectors.sentence_files import column, lines, parse_table
 from ui.paths import ASSETS
 from viz.export import links_csv, weights_csv, weights_json
 from viz.static.head import picture as still

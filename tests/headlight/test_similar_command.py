@@ -94,3 +94,22 @@ def test_the_file_has_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_an_empty_text_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["similar", "A cat.", " "]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_search_equals_brute_force(tmp_path: Path) -> None:
+    file, out = tmp_path / "sentences.txt", tmp_path / "hits.json"
+    nouns = [f"The {noun} number {at} sleeps." for at in range(50) for noun in ("dog", "car", "cat")]
+    file.write_text("\n".join(nouns))
+    assert main(["similar", "A cat sleeps.", "--among", str(file), "--top", "5", "--json", str(out)]) == 0
+    hits = json.loads(out.read_text())["hits"]
+    every = [headlight.similar("A cat sleeps.", noun)["cosine"] for noun in nouns]
+    best = sorted(range(len(nouns)), key=lambda at: -every[at])[:5]
+    assert [hit["cosine"] for hit in hits] == pytest.approx([every[at] for at in best], abs=1e-5)
+    assert {hit["number"] - 1 for hit in hits} == {*best}
+    assert all(np.sum(hit["table"]) == pytest.approx(hit["cosine"], abs=1e-5) for hit in hits)
+
+
+def test_a_command_needs_a_text_or_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["similar", "A cat."]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -197,7 +197,7 @@ PAGES = {
     "similarity": Page(
         [
             {},
-            *({"show": show} for show in ("lines", "words", "removal", "heads")),
+            *({"show": show} for show in ("lines", "words", "removal", "heads", "search")),
             {"text": "Cat", "other": "Dog", "show": "removal"},
             *({"pooling": pooling} for pooling in ("mean", "words", "first", "max", "last")),
             {"text": "A cat sat.", "other": ""},

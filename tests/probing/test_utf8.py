@@ -17,11 +17,11 @@ from inference.errors import UserError
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
+from probing.sentence_files import parse_table
 from probing.text_files import decode_text, decoded_or_guessed
 from tests.support.cases import loop_over
 from ui.input.text_files import decode_table
 from ui.pages.next_sentence import pairs_table
-from ui.pages.vectors.sentence_files import parse_table
 
 
 def zipped(name: str) -> bytes:

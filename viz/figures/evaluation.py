@@ -373,7 +373,7 @@ def removal_curve(  # noqa: PLR0913
     ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each step.
     ``random`` (order, step) contains random orders: their mean is a line, their range a band.
     """
-    figure = empty(theme, title, _("Heads removed"), unit)
+    figure = empty(theme, title, _("Ablated heads"), unit)
     if random.size:
         steps = np.arange(random.shape[1])
         low, high = random.min(axis=0), random.max(axis=0)

@@ -12,16 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from i18n import translate
-from probing import formats, text_pairs
+from probing import formats, sentence_files, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled
 from tests.support.cases import loop_over
 from training.finetune.command import KINDS
+from ui.input import sentence_upload
 from ui.input.text_files import TABLES, decode_table
 from ui.pages.compare import pair_set_source
 from ui.pages.measure import data
 from ui.pages.teach import own_files
-from ui.pages.vectors import sentence_files, upload
 
 NAMES = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 Rows = Sequence[Mapping[str, str]]
@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
         lambda content, _kind: len(formats.parse(content, "csv").items),
         (data.WANTED["csv"], formats.NAMES["csv"]),
     ),
-    "vectors": (SENTENCES, read_sentences, (upload.WANTED,)),
+    "vectors": (SENTENCES, read_sentences, (sentence_upload.WANTED,)),
 }
 
 

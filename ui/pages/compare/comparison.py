@@ -87,7 +87,7 @@ def compare(choice: ViewState, sides: Sides) -> Comparison | None:
         )
         show_notice(
             _(
-                "{first} has {these} and {second} {those}: none is the same.",
+                "{first} has {these}, {second} {those}, so their heads do not correspond.",
                 first=sides.models[0],
                 these=one,
                 second=sides.models[1],

@@ -27,12 +27,11 @@ def _link(found: Comparison) -> str:
     first, second = sides.names()
     weights, others = found.rows()
     if found.target is None:
-        return _("“{focus}” has no other word to look at.", focus=focus)
+        return _("“{focus}” has no other word to attend to.", focus=focus)
     target = sides.beside.left.keys[found.target].text
     if row is None:
         return _(
-            "“{focus}” is a word of the first reading only: in {head} it gives “{target}” {weight}. Pick another word "
-            "to compare.",
+            "Only the first run contains “{focus}”; in {head} it gives “{target}” {weight}. Pick another word.",
             focus=focus,
             head=found.name(found.head),
             target=target,
@@ -40,7 +39,7 @@ def _link(found: Comparison) -> str:
         )
     if column is None:
         return _(
-            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second reading has no such word.",
+            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second run lacks this word.",
             head=found.name(found.head),
             focus=focus,
             target=target,
@@ -62,8 +61,8 @@ def _link(found: Comparison) -> str:
             second=second,
         )
     return _(
-        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, the head most "
-        "like it on {sentences} sentences ({unlike} bits apart).",
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, its "
+        "most similar head on {sentences} sentences ({unlike} bits).",
         focus=focus,
         target=target,
         one=format_small(one),
@@ -85,13 +84,13 @@ def _describe_heads(found: Comparison) -> str:
         return _("No row can be compared.")
     most = found.changes.most
     if bits[most] == 0:
-        return _("None of {heads} heads changes.", heads=counted)
+        return _("None of the {heads} heads changes.", heads=counted)
     mine = float(bits[found.head])
     values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
     if most == found.head or np.isnan(mine):
-        return _("Of {heads} heads the most changed is {most} ({bits} bits).", **values)
+        return _("Head {most} changes most, by {bits} bits, of {heads} heads.", **values)
     return _(
-        "Of {heads} heads the most changed is {most} ({bits} bits); {head} changes by {mine}.",
+        "Head {most} changes most, by {bits} bits, of {heads} heads; {head} changes by {mine}.",
         head=found.name(found.head),
         mine=format_small(mine),
         **values,
@@ -106,8 +105,8 @@ def _left_out(found: Comparison) -> list[str]:
         names = found.sides.names()
         said.append(
             _(
-                "Compared are shares among the words that both readings have. Head {head} gives the others, {words}, "
-                "{one} of its attention {first} and {other} {second}.",
+                "Only words in both runs are compared. Head {head} gives the rest, {words}, {one} of its "
+                "attention {first} and {other} {second}.",
                 head=found.name(found.head),
                 words=_describe_unmatched(found),
                 one=format_small(lost[0]),
@@ -119,7 +118,7 @@ def _left_out(found: Comparison) -> list[str]:
     if found.changes.rows < found.changes.all_rows:
         said.append(
             _(
-                "The map of all heads is made from {rows:,} rows of {all_rows:,}, evenly spread over this long text.",
+                "Long text: the map of all heads uses {rows:,} of {all_rows:,} rows, evenly spaced.",
                 rows=found.changes.rows,
                 all_rows=found.changes.all_rows,
             )

@@ -40,10 +40,10 @@ def draw_token_strips(found: Comparison) -> None:
     mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _on_word_click(found, 1, SECOND))
     view = sides.beside.left
     shaded = _(
-        "Shaded: how much the framed word looks at each other one in head {head}, on one scale from 0 to 1.",
+        "Shading: weights from the framed word in head {head}, scale 0 to 1.",
         head=_head(found),
     )
-    click = _("Click another word to ask about it.")
+    click = _("Click another word to frame it.")
     st.caption(translate(join_sentences(shaded, click)) if view.queries == view.keys else click)
 
 
@@ -112,31 +112,29 @@ def figures(found: Comparison) -> None:
     draw_chart(figure, GRID, place=left, on_click=keep_head)
     left.caption(
         _(
-            "Each cell is a head: the Jensen–Shannon divergence between its rows in the two readings, mean over the "
-            "words that both have. 0: the same attention. 1: none in common. Click one to look at it."
+            "Each cell is a head: mean Jensen–Shannon divergence of its rows, over the words in both runs. "
+            "0: the same attention; 1: no overlap. Click to select."
         )
     )
     words, one, other, place = row_of(found)
     focus = found.sides.beside.left.queries[found.focus].text
     names = found.sides.names()
-    figure = two_readings(words, one, other, names, colours, _("Where “{focus}” looks", focus=focus), marked=place)
+    figure = two_readings(words, one, other, names, colours, _("Attention of “{focus}”", focus=focus), marked=place)
     draw_chart(figure, ROW, place=right)
     right.caption(
         _(
-            "In head {head}: what the framed word gives each word in both readings; the line between the marks is the "
-            "difference. A word that only one reading has, has one mark.",
+            "Head {head}: weights from the framed word in both runs. The line is the difference; a single "
+            "mark is a word of one run only.",
             head=_head(found),
         )
-        + (_(" The {n} words that it gives most are drawn.", n=MOST_WORDS) if _word_count(found) > MOST_WORDS else "")
+        + (_(" Only the top {n} words are shown.", n=MOST_WORDS) if _word_count(found) > MOST_WORDS else "")
     )
 
 
 def _head(found: Comparison) -> str:
     """Return the name of the chosen head, and that of its counterpart if they differ."""
     head = found.name(found.head)
-    return (
-        head if found.partner == found.head else _("{head} beside {other}", head=head, other=found.name(found.partner))
-    )
+    return head if found.partner == found.head else _("{head} and {other}", head=head, other=found.name(found.partner))
 
 
 def _word_count(found: Comparison) -> int:
@@ -208,7 +206,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         show_notice(
             _(
-                "The maps show {rows} by {columns} words around those in focus, of {all_rows:,} by {all_columns:,}.",
+                "The maps show {rows} × {columns} of {all_rows:,} × {all_columns:,} words, around the selected ones.",
                 rows=len(rows),
                 columns=len(columns),
                 all_rows=len(beside.queries.pairs),
@@ -218,13 +216,13 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
         )
     place = st.container(horizontal=True)
     download_button(_("Save these maps"), links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
-         _("Every pair of words shown, with its weight in both readings as CSV, all digits"), place=place,
+         _("Both weights of each word pair as CSV, all digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
-    download_button(_("Save every head's change"), heads_csv(found), "headlight-side-by-side-heads.csv",
-         _("Each head and the one beside it, with the divergence in bits as CSV, all digits"), place=place,
+    download_button(_("Save all changes"), heads_csv(found), "headlight-side-by-side-heads.csv",
+         _("Each head's partner and divergence (bits) as CSV, all digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
-    download_button(_("Save as a page"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
-         _("One HTML file with the sentences, the maps and all numbers, that opens without the app"),
+    download_button(_("Save as HTML"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
+         _("One file with sentences, maps and numbers; it opens without the app"),
          kind="text/html", place=place)  # fmt: skip
 
 

@@ -53,12 +53,12 @@ def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[Matr
         bits,
         layers,
         heads,
-        _("Layers down, heads across: divergence in bits."),
+        _("Rows: layers; columns: heads; values: divergence in bits."),
         "sequential",
         marked_rows=(found.head[0],),
         marked_columns=(found.head[1],),
     )
-    return matrices_html(_("Headlight · side by side"), sentences, [*sheets, grid], caption_fields(found))
+    return matrices_html(_("Headlight · comparison"), sentences, [*sheets, grid], caption_fields(found))
 
 
 def caption_fields(found: Comparison) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
     part = beside.left.part or beside.left.trace.part
 
     def make() -> FloatArray:
-        with st.spinner(_("Comparing every head with every other on {n} sentences", n=len(texts)), show_time=True):
+        with st.spinner(_("Matching heads on {n} sentences", n=len(texts)), show_time=True):
             traces = [_read(texts, *model) for model in models]
             found = [
                 head_divergences(AlignedViews.align(*(View(trace, part, words=True) for trace in both)))

@@ -12,14 +12,14 @@ from viz.options import option
 DIFFERS = {
     "text": gettext_lazy("Another text"),
     "model": gettext_lazy("Another model"),
-    "edit": gettext_lazy("Heads removed"),
+    "edit": gettext_lazy("Ablated heads"),
 }
 SHOWS = {
-    "pair": gettext_lazy("Two readings"),
-    "set": gettext_lazy("Across a set of pairs"),
+    "pair": gettext_lazy("Two runs"),
+    "set": gettext_lazy("Set of pairs"),
 }
-BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("A file of your own")}
-HEADS = {"same": gettext_lazy("The same head"), "best": gettext_lazy("The head most like it")}
+BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("Your own file")}
+HEADS = {"same": gettext_lazy("Same head"), "best": gettext_lazy("Most similar head")}
 
 
 @dataclass(frozen=True)
@@ -29,27 +29,22 @@ class CompareOptions(AnsweringOptions):
     show: str = option(
         "pair",
         label=gettext_lazy("Compare"),
-        help=gettext_lazy("One reading beside another, word by word, or many pairs of texts at once"),
+        help=gettext_lazy("Two runs word by word, or many pairs of texts"),
         choices=SHOWS,
     )
     # Source of the set of pairs.
     bring: str = option(
         "ready",
         label=gettext_lazy("Pairs"),
-        help=gettext_lazy(
-            "Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control"
-        ),
+        help=gettext_lazy("Texts that differ in meaning, and controls that differ only in wording"),
         choices=BRINGS,
     )
     leaf: int = 1  # page of the list of pairs, from 1
     # Difference of the second reading; "" is a text if one fits the first.
     differs: str = option(
         "",
-        label=gettext_lazy("Put beside it"),
-        help=gettext_lazy(
-            "Another text read by the same model, the same text read by another model, or the same text read by the "
-            "same model without some of its heads."
-        ),
+        label=gettext_lazy("Compare with"),
+        help=gettext_lazy("Change the text, the model, or ablate heads."),
         choices=DIFFERS,
     )
     other: str = ""  # the second text; "" is the ready counterpart of the first, if any
@@ -58,10 +53,9 @@ class CompareOptions(AnsweringOptions):
     # How heads of the two models are paired.
     heads: str = option(
         "same",
-        label=gettext_lazy("Beside each head"),
+        label=gettext_lazy("Matched head"),
         help=gettext_lazy(
-            "Heads have no meaning by their number: only models that grew out of each other have the same ones. Two "
-            "heads are alike where they give the words of sentences like shares of their attention."
+            "Same number suits only related models; similar heads distribute attention alike on the same sentences."
         ),
         choices=HEADS,
     )

@@ -30,14 +30,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Change one thing and see which heads change with it. A head that looks from *it* to *animal* "
-                "whether the animal is too *tired* or the street too *wide* has not told them apart.\n"
-                "- A row of a head says how one word divides its attention. Two rows are compared by their "
-                "Jensen–Shannon divergence ([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)): 0 bits for the "
-                "same shares, 1 bit for none in common. Any change of a text changes some heads a little: the page "
-                "Find counts what harmless changes do.\n"
-                "- Heads of two models are matched by what they do on the same sentences, since a head's number has "
-                "no meaning of its own: only models that grew out of one another have the same ones."
+                "- Change one word and see which heads respond. A head that links *it* to *animal* for both "
+                "*tired* and *wide* does not distinguish them.\n- A row is one word's attention. Rows are "
+                "compared by Jensen–Shannon divergence "
+                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads; "
+                "*Find* counts the flips by harmless edits.\n- Head numbers correspond only between related "
+                "models. Other models' heads are matched by their attention on the same sentences."
             )
         )
 

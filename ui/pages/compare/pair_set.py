@@ -74,22 +74,20 @@ def _maps(found: PairSet, head: Place) -> None:
     common: dict[str, Any] = {"limit": limit, "selected": head}
     if told.change.n:
         figure = head_map(
-            found.as_map(told.change.mean), theme(), _("Where the meaning changes"), _("divergence (bits)"), **common
+            found.as_map(told.change.mean), theme(), _("Meaning changes"), _("divergence (bits)"), **common
         )
         mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
         draw_chart(figure, CHANGED, place=left, on_click=keep_head)
     if told.control.n:
         figure = head_map(
-            found.as_map(told.control.mean), theme(), _("Where only the wording does"), _("divergence (bits)"), **common
+            found.as_map(told.control.mean), theme(), _("Only wording changes"), _("divergence (bits)"), **common
         )
         draw_chart(figure, CONTROL, place=right, on_click=keep_head)
     st.caption(
         _(
-            "Each cell is a head: the Jensen–Shannon divergence between its rows in the two texts of a pair, mean "
-            "over the pairs; pairs that share a text count as one. Both maps share a scale. Ring: the head changes "
-            "more with the meaning than with the wording, by a two-sided permutation test corrected for all heads by "
-            "Holm's method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are "
-            "below. A click selects a head on all pages."
+            "Each cell is a head: mean Jensen–Shannon divergence over the pairs; pairs that share a text "
+            "count once. Both maps share a scale. Ring: changes more with meaning than wording (two-sided "
+            "permutation test, Holm-corrected, α = 0.05). Frame: the selected head; click to select another."
         )
     )
 
@@ -108,23 +106,23 @@ def _table(found: PairSet, choice: ViewState) -> None:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p, two-sided")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
-        st.caption(_("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both."))
+        st.caption(_("In bits, with bootstrap 95 % intervals. “more”: change minus control, for texts with both."))
         draw_table(columns, key="compare_set_table")
-    download_button(_("Save every head's figures"), heads_csv(found), "headlight-across-heads.csv",
-         _("Each head's mean change, control and verdict as CSV, all digits; heads counted from 0"),
+    download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
+         _("Mean change, control and test result as CSV, all digits; heads count from 0"),
          provenance=set_provenance(found, choice))  # fmt: skip
 
 
 def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptions) -> None:
     """Draw the pairs sorted by the head's change, each with a link to its comparison."""
-    st.subheader(_("The pairs behind the number"))
+    st.subheader(_("Pairs of texts"))
     show_notice(describe_head(found, head), role="status")
     bits = found.bits[:, head[0], head[1]]
     order = [int(at) for at in np.argsort(-bits, kind="stable")]
     leaves = ceil(len(order) / PER_LEAF)
     leaf = max(1, min(options.leaf, leaves))
     if leaves > 1:
-        about = _("{all:,} in all, {n} at a time, the most changed first", all=len(order), n=PER_LEAF)
+        about = _("{all:,} pairs, most changed first; {n} per part", all=len(order), n=PER_LEAF)
         bound_widget(
             CompareOptions,
             "leaf",
@@ -147,8 +145,8 @@ def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptio
         )
         show_notice(said, role="status")
         _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
-    download_button(_("Save these pairs' figures"), pairs_of_head_csv(found, head), "headlight-across-pairs.csv",
-         _("Every pair with this head's divergence as CSV, all digits; heads counted from 0"),
+    download_button(_("Save pair results"), pairs_of_head_csv(found, head), "headlight-across-pairs.csv",
+         _("This head's divergence for each pair as CSV, all digits; heads count from 0"),
          provenance=set_provenance(found, choice))  # fmt: skip
 
 
@@ -157,7 +155,7 @@ def _link(there: ViewState, other: str, head: Place) -> None:
     there = replace(there, layer=head[0], head=head[1])
     query = {**to_query(there), **format_params(CompareOptions(differs="text", other=other))}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:
-        link_to_view("compare", _("Open side by side"), icon=":material/compare:",
-                     query=query, help=_("These two texts and this head, word by word"))  # fmt: skip
+        link_to_view("compare", _("Compare words"), icon=":material/compare:",
+                     query=query, help=_("These two texts in this head, word by word"))  # fmt: skip
     else:
         show_notice(_("These texts are too long for a link."), role="status")

@@ -22,8 +22,8 @@ def describe_pair_set(found: PairSet) -> list[str]:
         many, reason = len(found.left_out), found.left_out[-1]
         sentences.append(
             ngettext(
-                "{many:,} pair was left out. {reason}",
-                "{many:,} pairs were left out. {reason}",
+                "{many:,} pair was skipped. {reason}",
+                "{many:,} pairs were skipped. {reason}",
                 many,
                 many=many,
                 reason=reason,
@@ -36,8 +36,8 @@ def _describe_tested(found: PairSet) -> str:
     across = found.across
     more = across.more_heads
     does = ngettext(
-        "{many} of {size} heads changes more with the meaning than with the wording",
-        "{many} of {size} heads change more with the meaning than with the wording",
+        "{many} of {size} heads changes more with meaning than wording",
+        "{many} of {size} heads change more with meaning than wording",
         len(more),
         many=len(more),
         size=len(found.meaning_excess),
@@ -45,20 +45,20 @@ def _describe_tested(found: PairSet) -> str:
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         gettext_lazy(
-            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
-            "test within each text, corrected for all heads by Holm's method)."
+            "{heads} ({pairs} with a new meaning, {controls:,} controls; two-sided permutation test within "
+            "texts, Holm-corrected)."
         )
         if across.within
         else gettext_lazy(
-            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
-            "test between texts, since none has both kinds, corrected for all heads by Holm's method)."
+            "{heads} ({pairs} with a new meaning, {controls:,} controls; no text has both, so two-sided "
+            "permutation test between texts, Holm-corrected)."
         )
     )
     most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
     against = (
-        gettext_lazy("{head} the most: {change} bits against {control}.")
+        gettext_lazy("{head} changes most: {change} bits against {control}.")
         if len(more)
-        else gettext_lazy("The largest difference, {head}, may be luck: {change} bits against {control}.")
+        else gettext_lazy("The largest difference, {head}, is not significant: {change} bits against {control}.")
     )
     change, control = (format_small(float(mean.mean[most])) for mean in (across.change, across.control))
     said = [
@@ -75,8 +75,8 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
     """
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
     said = _(
-        "A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
-        " {control:.1f}, which alone may move a head.",
+        "Caution: changes differ in {change:.1f} words on average, controls in {control:.1f}, which may "
+        "explain the difference.",
         change=change,
         control=control,
     )
@@ -84,14 +84,14 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
         return _("{said} Of each kind, pairs that differ in one word only would tell; there are none.", said=said)
     more, texts = one.more_heads, one.more.n if one.within else one.change.n
     does = ngettext(
-        "{many} of {size} heads changes more with the meaning",
-        "{many} of {size} heads change more with the meaning",
+        "{many} of {size} heads changes more with meaning",
+        "{many} of {size} heads change more with meaning",
         len(more),
         many=len(more),
         size=len(one.p),
     )
     return _(
-        "{said} Of the pairs that differ in one word only ({texts}), {heads}.",
+        "{said} In pairs that differ by one word ({texts}), {heads}.",
         said=said,
         texts=ngettext("{n:,} text", "{n:,} texts", texts, n=texts),
         heads=does + _names(found, more),
@@ -110,11 +110,11 @@ def _names(found: PairSet, heads: Integers) -> str:
 def _describe_untested(found: PairSet) -> str:
     across = found.across
     if not across.change.n:
-        return _("All these pairs are controls, so nothing is held against them. Add pairs of the kind “change”.")
+        return _("All pairs are controls. Add pairs of the kind “change”.")
     most = int(across.change.mean.argmax())
     return _(
-        "{pairs}, none of them a control, so what a change of wording alone does is not known. The most changed of "
-        "{heads} heads is {head}: {bits} bits{interval}.",
+        "Head {head} changes most of {heads} heads: {bits} bits{interval} ({pairs}). Without controls, this "
+        "may be the effect of wording.",
         pairs=_pairs(len(found.pairs)),
         heads=len(across.change.mean),
         head=found.name(most),
@@ -129,8 +129,8 @@ def describe_head(found: PairSet, head: Place) -> str:
     said = [
         _(where, bits=format_small(float(mean.mean[at])), interval=_interval(mean, at))
         for mean, where in (
-            (across.change, gettext_lazy("{bits} bits where the meaning changes{interval}")),
-            (across.control, gettext_lazy("{bits} bits where only the wording does{interval}")),
+            (across.change, gettext_lazy("{bits} bits for changed meaning{interval}")),
+            (across.control, gettext_lazy("{bits} bits for changed wording{interval}")),
         )
         if mean.n
     ]

@@ -82,14 +82,14 @@ def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
     reason = ""
     for pair in pairs:
         try:
-            with st.spinner(_("Reading the first pair"), show_time=True):
+            with st.spinner(_("Running the first pair"), show_time=True):
                 return require_readable(get_backend().trace(_request(choice, pair.a)))
         except UserError as refusal:
             if refusal.way_out not in OF_THE_TEXT:
                 offer_or_show(refusal, choice)
                 return None
             reason = refusal.message
-    show_notice(_("The model could read none of these texts. {reason}", reason=reason))
+    show_notice(_("The model cannot read these texts. {reason}", reason=reason))
     return None
 
 
@@ -101,7 +101,7 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
     mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
     read, bits, left_out = [], [], []
-    for at in stoppable_steps(mark, len(pairs), _("Comparing every head, pair by pair")):
+    for at in stoppable_steps(mark, len(pairs), _("Comparing every head")):
         found = _map_cache().get_or_make(
             (choice.model, choice.revision, look, pairs[at].a, pairs[at].b),
             lambda pair=pairs[at]: _head_changes(choice, pair, look),  # type: ignore[misc]
@@ -114,13 +114,13 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
             bits.append(found)
     if not read:
         if left_out:
-            show_notice(_("None of these pairs could be compared. {reason}", reason=left_out[-1]))
+            show_notice(_("No pair can be compared. {reason}", reason=left_out[-1]))
         return None
     if len(left_out) > len(read):
         many, of = len(left_out), len(left_out) + len(read)
         show_notice(
             _(
-                "{many:,} of {of:,} pairs were left out, too many for a result. {reason}",
+                "{many:,} of {of:,} pairs were skipped, too many for a result. {reason}",
                 many=many,
                 of=of,
                 reason=left_out[-1],
@@ -174,7 +174,7 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
         heads = same_heads(*views)
         assert heads is not None  # both texts are read by the same model
         if not all(view.queries and view.keys for view in views):
-            return gettext_lazy("All tokens of a text are special tokens, and these are hidden.")
+            return gettext_lazy("A text has only special tokens, which are hidden; show them in View options.")
         bits = changes(AlignedViews.align(*views), heads).bits
     except UserError as refusal:
         if refusal.way_out not in OF_THE_TEXT:

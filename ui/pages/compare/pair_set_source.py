@@ -18,9 +18,8 @@ from ui.show.tables import csv_table, download_button
 
 FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
 WANTED = gettext_lazy(
-    "Bring a CSV, TSV, JSON Lines or Parquet file with a text in column a and another in column b. An optional column"
-    " kind marks each pair as “change” (the default: the meaning differs) or “control” (only the wording differs)."
-    " Changes are compared with the controls that share a text with them."
+    "CSV, TSV, JSON Lines or Parquet; columns a and b: the two texts. Optional column kind: “change” (new "
+    "meaning, default) or “control” (new wording). Changes are compared with controls that share a text."
 )
 
 
@@ -43,8 +42,8 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
         changes = sum(not pair.control for pair in READY)
         show_notice(
             _(
-                "{changes} English sentences written for this app, each beside one that means something else, and "
-                "beside some, {controls} in all, with another word that should not matter.",
+                "{changes} English sentences written for this app, each paired with a new meaning, and "
+                "{controls} controls with another word.",
                 changes=changes,
                 controls=len(READY) - changes,
             ),
@@ -54,7 +53,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
             _("Save these pairs"),
             pairs_csv(READY),
             "headlight-pairs.csv",
-            _("As a file that can be edited and brought"),
+            _("As a file to edit and open"),
         )
         return READY
     uploaded = st.file_uploader(

@@ -69,7 +69,7 @@ class Sides:
             return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
         if self.options.differs == "edit":
             edits = describe_edits(self.edits, self.beside.left)
-            return _("before"), _("with {edits}", edits=edits) if edits else _("with nothing removed")
+            return _("before"), _("with {edits}", edits=edits) if edits else _("without ablation")
         if self.changed_word is None:
             return _("in the first text"), _("in the second")
         return _("with “{word}”", word=self.changed_word[0]), _("with “{word}”", word=self.changed_word[1])
@@ -132,7 +132,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("All tokens of a text are special tokens, and these are hidden; show them in View options."),
+            _("A text has only special tokens, which are hidden; show them in View options."),
             role="status",
         )
         return None
@@ -146,7 +146,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
     """Return the trace of the second reading, or None with a notice if it fails."""
     try:
-        with st.spinner(_("Reading beside it"), show_time=True):
+        with st.spinner(_("Running the second text or model"), show_time=True):
             return require_readable(get_backend().trace(asked))
     except UserError as refusal:
         if refusal.way_out == "download" or reader.model == get_view_state().model:
@@ -177,8 +177,8 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
         return True
     show_notice(
         _(
-            "{first} is looked at in its {part}, and {second} has {parts} only. An encoder stands beside an encoder, a "
-            "decoder beside a decoder: pick another model, or another of its attentions.",
+            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or another kind "
+            "of attention.",
             first=models[0],
             part=translate(PARTS[part]),
             second=models[1],
@@ -190,9 +190,7 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
 
 def _says_too_long() -> None:
     if get_params(CompareOptions).other and "other" not in st.query_params:
-        show_notice(
-            _("The second text is too long for a link: a copied link shows the first text only."), role="status"
-        )
+        show_notice(_("The second text is too long for a link; a copied link keeps only the first."), role="status")
 
 
 def _title(model: str, revision: str) -> str:

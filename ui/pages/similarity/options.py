@@ -14,6 +14,7 @@ SHOWS = {
     "words": gettext_lazy("Per word"),
     "removal": gettext_lazy("Without each word"),
     "heads": gettext_lazy("Ablate heads"),
+    "search": gettext_lazy("Search"),
 }
 POOLED = {
     "": gettext_lazy("The model's own"),

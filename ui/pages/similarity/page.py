@@ -13,6 +13,7 @@ from ui.input.second_text import pick_second_text, settle_second_text
 from ui.pages.similarity.heads import draw_heads
 from ui.pages.similarity.options import SimilarityOptions
 from ui.pages.similarity.removal import draw_removal
+from ui.pages.similarity.search import draw_search
 from ui.pages.similarity.table import (
     WordTable,
     describe_pooling,
@@ -52,12 +53,12 @@ def draw_view() -> None:
     other = pick_second_text(SimilarityOptions, choice, settled, (pair, text), SECOND)
     bound_widget(SimilarityOptions, "pooling", pooling.selectbox)
     bound_widget(SimilarityOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
-    if not other:
+    if not other and options.show != "search":
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
         return
     try:
         with st.spinner(_("Asking the model"), show_time=True):
-            found = measure_table(choice, other, options.pooling)
+            found = measure_table(choice, other or choice.text, options.pooling)
         _draw(choice, found, options)
     except UserError as refusal:
         offer_or_show(refusal, choice)
@@ -67,6 +68,9 @@ def draw_view() -> None:
 
 def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> None:
     """Draw the result sentence, the chosen figure and the download."""
+    if options.show == "search":
+        draw_search(choice, found)
+        return
     show_notice(describe_table(found), role="status")
     if options.show == "heads":
         draw_heads(choice, found)

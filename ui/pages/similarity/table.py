@@ -87,16 +87,22 @@ def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
     return word_runs(row.words, row.segments) if words else [(at, at + 1) for at in range(len(row))]
 
 
+def largest_pair(found: WordTable) -> tuple[str, str, float]:
+    """Return the pair of words with the largest absolute part of the cosine, and that part."""
+    row, column = np.unravel_index(int(np.abs(found.table).argmax()), found.table.shape)
+    return found.names[0][row], found.names[1][column], float(found.table[row, column])
+
+
 def describe_table(found: WordTable) -> str:
     """Return the result sentence: the cosine, the largest pair and the share of special tokens."""
-    row, column = np.unravel_index(int(np.abs(found.table).argmax()), found.table.shape)
+    a, b, value = largest_pair(found)
     return _(
         "The cosine is {cosine:.3f}. “{a}” and “{b}” contribute most, {value}; pairs with a special token contribute "
         "{special}.",
         cosine=found.cosine,
-        a=found.names[0][row],
-        b=found.names[1][column],
-        value=f"{found.table[row, column]:.3f}",
+        a=a,
+        b=b,
+        value=f"{value:.3f}",
         special=f"{found.special_share:.3f}",
     )
 

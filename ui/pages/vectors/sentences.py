@@ -14,14 +14,14 @@ from i18n import _, gettext_lazy, translate
 from inference import EMBEDDED, UserError
 from inference.cancellation import CancelToken
 from inference.tasks.hidden_states import Pooled
+from probing.sentence_files import MOST_SENTENCES, lines
 from ui.input.controls import bound_widget
+from ui.input.sentence_upload import from_file
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import VectorRun, stored_run
 from ui.pages.vectors.levels import pick_mix, pick_pooling
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.projection import picture
-from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
-from ui.pages.vectors.upload import from_file
 from ui.run import visitors
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
@@ -53,7 +53,7 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
         help=_("Up to {most:,}, one per line", most=MOST_SENTENCES),
     )
     try:
-        texts = _typed_sentences(options) if options.bring == "typed" else from_file()
+        texts = _typed_sentences(options) if options.bring == "typed" else from_file("vectors")
     except UserError as refusal:
         show_notice(refusal.message)
         return

@@ -123,3 +123,15 @@ def test_a_text_of_a_single_word_has_no_deletions() -> None:
     assert both is not None
     assert np.isnan(both[0].falls).all()
     assert "single" in describe_deletions(both)
+
+
+@pytest.mark.slow
+def test_a_hit_becomes_the_second_text() -> None:
+    page = asked("similarity", model=EMBEDDED, text=CAT, show="search")
+    stands(page)
+    page.file_uploader(key="similarity_file").set_value(("a.txt", f"It rains.\n{KITTEN}".encode(), "text/plain")).run()
+    says(page, "Of 2")
+    says(page, f"{measured().cosine:.3f}")
+    table = page.dataframe[0].value
+    assert table.iloc[0, 1] == 2
+    stands(page)

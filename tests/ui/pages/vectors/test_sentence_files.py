@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from inference import UserError
+from probing import sentence_files
+from probing.sentence_files import column, lines, parse_table
 from ui.input import text_files
 from ui.input.text_files import decode, decode_table
-from ui.pages.vectors import sentence_files
 from ui.pages.vectors.options import VectorsOptions
-from ui.pages.vectors.sentence_files import column, lines, parse_table
 
 
 @pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16"])

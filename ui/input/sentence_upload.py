@@ -5,22 +5,23 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
+from probing.sentence_files import MOST_SENTENCES, SentenceTable, column, is_table, lines, parse_table
 from ui.input.text_files import TABLES, decode_table, pick_encoding
-from ui.pages.vectors.sentence_files import MOST_SENTENCES, SentenceTable, column, is_table, lines, parse_table
 from ui.run.notices import show_notice
 from ui.streamlit_internals import UploadedFile
 
-FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
-PARSED, CELLS = "vectors_parsed", "vectors_cells"
 WANTED = gettext_lazy("Add a text file with one sentence per line, or a CSV, TSV, JSON Lines or Parquet table.")
 
 
-def from_file() -> tuple[str, ...]:
-    """Draw the upload and return its sentences, () without a file; raise UserError for an unreadable file."""
+def from_file(view: str) -> tuple[str, ...]:
+    """Draw the upload and return its sentences, () without a file; raise UserError for an unreadable file.
+
+    ``view`` is the beginning of the keys in the session.
+    """
     uploaded = st.file_uploader(
         _("Text or table"),
         type=TABLES,
-        key=FILE,
+        key=f"{view}_file",
         max_upload_size=50,
         help=_(
             "One per line, or a column. Up to {most:,} sentences; they stay on this machine.",
@@ -30,35 +31,35 @@ def from_file() -> tuple[str, ...]:
     if uploaded is None:
         show_notice(WANTED, role="status")
         return ()
-    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
-    found = _parse_once(uploaded, encoding)
+    encoding = pick_encoding(f"{view}_encoding", uploaded.file_id, uploaded.name, uploaded.getvalue)
+    found = _parse_once(view, uploaded, encoding)
     if not isinstance(found, SentenceTable):
         return found
     st.selectbox(
         _("Column"),
         found.texts,
-        key=COLUMN,
+        key=f"{view}_column",
         format_func=lambda at: translate(found.names[at]),
         help=_("The column of sentences; numeric columns are not listed"),
     )
-    return _column((uploaded.file_id, encoding), found, st.session_state[COLUMN])
+    return _column(view, (uploaded.file_id, encoding), found, st.session_state[f"{view}_column"])
 
 
-def _parse_once(uploaded: UploadedFile, encoding: str) -> SentenceTable | tuple[str, ...]:
+def _parse_once(view: str, uploaded: UploadedFile, encoding: str) -> SentenceTable | tuple[str, ...]:
     """Return the parsed file from the session, or parse it, since every click reruns the page."""
-    kept = st.session_state.get(PARSED)
+    kept = st.session_state.get(f"{view}_parsed")
     if kept is None or kept[0] != (uploaded.file_id, encoding):
         with st.spinner(_("Reading the file")):
             text = decode_table(uploaded.getvalue(), encoding)
             kept = ((uploaded.file_id, encoding), parse_table(text) if is_table(uploaded.name) else lines(text))
-        st.session_state[PARSED] = kept
+        st.session_state[f"{view}_parsed"] = kept
     found: SentenceTable | tuple[str, ...] = kept[1]
     return found
 
 
-def _column(file: tuple[str, str], found: SentenceTable, at: int) -> tuple[str, ...]:
-    kept = st.session_state.get(CELLS)
+def _column(view: str, file: tuple[str, str], found: SentenceTable, at: int) -> tuple[str, ...]:
+    kept = st.session_state.get(f"{view}_cells")
     if kept is None or kept[0] != (file, at):
-        kept = st.session_state[CELLS] = ((file, at), column(found, at))
+        kept = st.session_state[f"{view}_cells"] = ((file, at), column(found, at))
     texts: tuple[str, ...] = kept[1]
     return texts

@@ -1,0 +1,59 @@
+"""The sentences of a list whose vectors are most similar to that of a text, a part of the list at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from attention.vectors import cosine
+from inference import UserError
+from inference.tasks.hidden_states import Pooled, TextVectors
+
+PART = 64  # sentences in a request
+
+
+@dataclass
+class SentenceSearch:
+    """A search for the ``most`` sentences of ``asked.texts`` that are most similar to ``text``.
+
+    ``hits`` are (cosine, place), the most similar first, of the sentences so far; only they are kept, so memory does
+    not grow with the list. ``refused`` counts the sentences that could not be read.
+    """
+
+    text: str
+    asked: Pooled
+    most: int = 10
+    done: int = 0
+    refused: int = 0
+    hits: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """Return the number of parts."""
+        return -(-len(self.asked.texts) // PART)
+
+    def step(self, inspect: Callable[[Pooled], TextVectors]) -> None:
+        """Read the next PART sentences; raise UserError if the text cannot be read."""
+        wanted = inspect(replace(self.asked, texts=(self.text,)))
+        if wanted.refused[0]:
+            raise UserError(wanted.refused[0])
+        start = self.done * PART
+        made = inspect(replace(self.asked, texts=self.asked.texts[start : start + PART]))
+        readable = [at for at, reason in enumerate(made.refused) if not reason]
+        self.refused += len(made.refused) - len(readable)
+        if readable:
+            cosines = cosine(made.vectors[readable], wanted.vectors)[:, 0]
+            self.hits = merge_hits(self.hits, cosines.tolist(), [start + at for at in readable], self.most)
+        self.done += 1
+
+
+def merge_hits(
+    hits: list[tuple[float, int]], cosines: list[float], places: list[int], most: int
+) -> list[tuple[float, int]]:
+    """Return the ``most`` largest cosines of two lists with their places; earlier places win ties.
+
+    >>> merge_hits([(0.5, 0)], [0.9, 0.5, 0.1], [1, 2, 3], 2)
+    [(0.9, 1), (0.5, 0)]
+    """
+    every = [*hits, *zip(cosines, places, strict=True)]
+    return sorted(every, key=lambda hit: (-hit[0], hit[1]))[:most]
