@@ -83,7 +83,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
             page.get_by_role("button", name=entry).click()
         assert Path(coming.value.path()).read_bytes().startswith(begins)
     with page.expect_download() as coming:
-        page.get_by_role("link", name="Save as a page of its own").click()
+        page.get_by_role("link", name="Save as page").click()
     saved = tmp_path / "picture.html"
     coming.value.save_as(saved)
     assert saved.stat().st_size < 1_500_000
@@ -94,7 +94,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
         alone.goto(saved.as_uri())
         view = drawn(alone, "3|2|0|out|head")
         expect(view.locator(".said")).to_contain_text("Head 3-2: [CLS]")
-        alone.get_by_role("application", name=re.compile("Arrow keys move over")).press("End")
+        alone.get_by_role("application", name=re.compile("Enter keeps a patch")).press("End")
         expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
         assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     finally:
@@ -105,7 +105,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     view = drawn(page, f"3|2|{token}|out|head")
     on_patches = float(trace.weights(3, 2)[token, grid.start :].sum())
     expect(view.locator(".said")).to_contain_text(
-        f"Head 3-2: the patch in row 6, column 10 gives {on_patches:.2f} of its attention to patches"
+        f"Head 3-2: the patch in row 6, column 10 attends {on_patches:.2f} to patches"
     )
     expect(page.locator(".picture [aria-live]")).to_contain_text("row 6, column 10")
     page.mouse.click(*middle(page, trace, 5, 9))
@@ -114,13 +114,13 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     drawn(page, f"3|2|{token}|out|head")
     page.get_by_label("The token").select_option("is looked at by")
     drawn(page, f"3|2|{token}|in|head")
-    expect(view.locator(".said")).to_contain_text("is looked at most from")
+    expect(view.locator(".said")).to_contain_text("gets most attention from")
 
 
 def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, "/pictures", token=1, **HEAD)
     drawn(page, "3|2|1|out|head")
-    stage = page.get_by_role("application", name=re.compile("Arrow keys move over its patches"))
+    stage = page.get_by_role("application", name=re.compile("Enter keeps a patch"))
     grid = trace.source.grid
     assert grid
     stage.focus()
@@ -133,12 +133,12 @@ def test_keys_move_over_patches_and_heads(page: Page, app_url: str, trace: Trace
     stage.press("ArrowRight")
     stage.press("Enter")
     expect(page).to_have_url(re.compile("token=2"))
-    page.get_by_role("application", name=re.compile("Arrow keys choose another")).press("ArrowDown")
+    page.get_by_role("application", name=re.compile("chosen: ")).press("ArrowDown")
     drawn(page, "4|2|2|out|head")
     expect(page).to_have_url(re.compile("of_layer=4"))
-    page.get_by_label("Shown").select_option("Weights × length of values")
+    page.get_by_label("Shown").select_option("Weights × value norm")
     drawn(page, "4|2|2|out|norms")
-    page.get_by_label("Shown").select_option("Rollout of all layers")
+    page.get_by_label("Shown").select_option("Attention rollout")
     drawn(page, "4|2|2|out|rollout")
 
 
@@ -162,7 +162,7 @@ def test_a_picture_is_pasted_and_the_page_is_accessible_and_fits(page: Page, app
     assert base in place
     page.evaluate(PASTE, place)
     expect(page).to_have_url(re.compile("given=[0-9a-f]{12}"))
-    page.get_by_role("button", name="Back to the sample").click()
+    page.get_by_role("button", name="Show sample").click()
     expect(page).not_to_have_url(re.compile("given="))
     drawn(page, "10|5|0|out|head")
     accessible_and_fits(page)
@@ -172,15 +172,13 @@ def test_two_regions_are_drawn_by_pointer_and_by_keys(page: Page, app_url: str, 
     open_page(page, app_url, "/pictures", show="links", **HEAD)
     regions = page.locator(".regions")
     expect(regions).to_have_attribute("data-drawn", "|", timeout=PATIENCE)
-    stage = page.get_by_role("application", name=re.compile("Drag to draw a region"))
+    stage = page.get_by_role("application", name=re.compile("Drag a region"))
     page.mouse.move(*middle(page, trace, 6, 5, ".regions .stage canvas"))
     page.mouse.down()
     page.mouse.move(*middle(page, trace, 4, 4, ".regions .stage canvas"), steps=3)
     page.mouse.up()
     expect(page).to_have_url(re.compile("region_a=4-4-6-5"))
-    expect(page.get_by_role("button", name="B: the patches that are looked at")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(page.get_by_role("button", name="B: attended patches")).to_have_attribute("aria-pressed", "true")
     stage.focus()
     for key in ("ArrowRight", "Shift+ArrowRight", "Shift+ArrowDown", "Enter"):
         stage.press(key)
@@ -192,5 +190,5 @@ def test_two_regions_are_drawn_by_pointer_and_by_keys(page: Page, app_url: str, 
 
 def test_what_heads_are_for_fits(page: Page, app_url: str) -> None:
     open_page(page, app_url, "/pictures", show="roles", **HEAD)
-    expect(page.get_by_text("Look at: the eight patches around it").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Attention to the eight patches around it").first).to_be_visible(timeout=PATIENCE)
     accessible_and_fits(page)

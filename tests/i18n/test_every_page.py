@@ -425,8 +425,8 @@ def test_a_refused_picture_is_described_in_chinese() -> None:
 def test_ablations_of_a_picture_are_described_in_chinese(models: Path) -> None:
     for more in ({}, {"edits": "h0-7,a0-1"}, {"edits": "c1-2-7-0", "looks": 8}):
         page = asked("pictures", lang="zh", vision=str(models / "dino"), show="without", token=7, **more)
-        press(page, "逐个移除每个头")
-        press(page, "与随机集合比较")
+        press(page, "消融每个头")
+        press(page, "随机基线")
         assert english(page, PHOTOGRAPHER, str(models / "dino"), "dino", "Dinov2Model") == [], more
 
 

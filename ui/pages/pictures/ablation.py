@@ -30,9 +30,7 @@ from ui.show.text import format_small, percent
 from ui.state.params import set_params
 from viz.components.picture.content import PictureSelection, part_of
 
-FORM = gettext_lazy(
-    "Such as a3-1 (no head 3-1), c3-1-8-2 (token 8 does not see token 2 there), h3-2 (nothing sees token 2)."
-)
+FORM = gettext_lazy("Such as a3-1 (ablate head 3-1), c3-1-8-2 (mask 8 → 2 there), h3-2 (hide token 2 in layer 3).")
 MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits.
 
 
@@ -58,10 +56,10 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
     """
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        say_needs_model(_("From a recording nothing can be removed; pick a model above."))
+        say_needs_model(_("A recording cannot be ablated. Choose a model above."))
         return
     if len(shown.trace.source) > MOST_TOKENS:
-        show_notice(_("The picture has {tokens} tokens; something is removed from at most {most}. Read it smaller.",
+        show_notice(_("The image has {tokens} tokens; ablation allows {most}. Choose a smaller size.",
               tokens=len(shown.trace.source), most=MOST_TOKENS), role="status")  # fmt: skip
         return
     set_answering_model(shown.model, options.revision or None)
@@ -91,15 +89,15 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
     head = [Ablate(look.layer, look.head)]
     hidden = [MaskKey(layer, look.token) for layer in layers]
     with st.container(horizontal=True):
-        _toggle(case, head, _("Remove head {layer}-{head}", layer=look.layer, head=look.head),
-                _("Put head {layer}-{head} back", layer=look.layer, head=look.head), "head")  # fmt: skip
-        _toggle(case, hidden, _("Hide {place}", place=here), _("Show {place} again", place=here), "patch")
+        _toggle(case, head, _("Ablate {layer}-{head}", layer=look.layer, head=look.head),
+                _("Restore {layer}-{head}", layer=look.layer, head=look.head), "head")  # fmt: skip
+        _toggle(case, hidden, _("Hide {place}", place=here), _("Show {place}", place=here), "patch")
         if options.looks is None or options.looks >= len(trace.source):
-            st.button(_("Cut a link from {place}", place=here), key="picture_cut", on_click=set_params,
+            st.button(_("Mask from {place}", place=here), key="picture_cut", on_click=set_params,
                       args=(PicturesOptions,), kwargs={"looks": look.token})  # fmt: skip
         else:
             _second(case, options.looks, here)
-    st.caption(_("These act on the head and the token that are chosen below, by click or by key."))
+    st.caption(_("For the head and token chosen below."))
     draw_panel(
         PicturesOptions,
         case.edits,
@@ -118,11 +116,9 @@ def _second(case: PictureExperiment, looks: int, here: str) -> None:
         keep_edits(PicturesOptions, toggle_edits(case.edits, [cut]))
         set_params(PicturesOptions, looks=None)
 
-    st.button(_("Cut the link from {query} to {key}", **names), key="picture_cut_to", on_click=keep,
-              disabled=looks == case.look.token, help=_("Choose the patch that must not be seen first."))  # fmt: skip
-    st.button(
-        _("No link"), key="picture_cut_none", on_click=set_params, args=(PicturesOptions,), kwargs={"looks": None}
-    )
+    st.button(_("Mask {query} → {key}", **names), key="picture_cut_to", on_click=keep,
+              disabled=looks == case.look.token, help=_("First choose the patch to hide."))  # fmt: skip
+    st.button(_("None"), key="picture_cut_none", on_click=set_params, args=(PicturesOptions,), kwargs={"looks": None})
 
 
 def _toggle(case: PictureExperiment, edits: Sequence[Edit], add: str, remove: str, key: str) -> None:
@@ -135,12 +131,12 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
     """Draw the maps of the model without edits and with them, in two columns."""
     left, right = st.columns(2)
     with left:
-        st.subheader(_("As it is"))
+        st.subheader(_("Original"))
         draw_picture(case.trace, options, case.shown.title, case.shown.cited, "_own", case.look)
     with right:
-        st.subheader(_("Without"))
+        st.subheader(_("Ablated"))
         if not case.edits:
-            show_notice(_("Nothing is removed."), role="status")
+            show_notice(_("Nothing is ablated."), role="status")
             return
         changed = read_picture(options, case.picture, case.shown.model, case.edits)
         if changed is None:
@@ -152,8 +148,8 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
         )
         st.caption(
             _(
-                "{moved:.1%} of what {place} gives in head {layer}-{head} goes elsewhere now. A removed head's own map "
-                "stays: only what it passes on is gone, so later layers change.",
+                "In head {layer}-{head}, {moved:.1%} of the attention of {place} moved. An ablated head "
+                "keeps its map; later layers change.",
                 moved=float(0.5 * np.abs(own - now).sum()),
                 place=place_name(case.trace, case.look.token),
                 layer=case.look.layer,
@@ -170,12 +166,12 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
     before, after = watch.numbers(said)
     what = describe_edits(case.edits, case.trace)
     if not watch.name:
-        show_notice(_("With {edits}, the picture's vector has a cosine of {cosine:.4f} with the one before.",
+        show_notice(_("With {edits}: cosine to the original image vector {cosine:.4f}.",
               edits=what, cosine=float(after)), role="status")  # fmt: skip
     elif isinstance(watch.question, PictureLabels) and said.probabilities is not None:
         show_notice(
             _(
-                "With {edits}, the probability of “{name}” is {after}; before, {before}.",
+                "With {edits}: probability of “{name}” {after}, before {before}.",
                 edits=what,
                 name=watch.name,
                 after=percent(float(np.exp(after))),
@@ -184,7 +180,7 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
             role="status",
         )
     else:
-        show_notice(_("With {edits}, the logit of “{name}” is {after}; before, {before}.", edits=what, name=watch.name,
+        show_notice(_("With {edits}: logit of “{name}” {after}, before {before}.", edits=what, name=watch.name,
               after=format_small(float(after)), before=format_small(float(before))), role="status")  # fmt: skip
     if watch.name:
         _draw_likeliest(said)

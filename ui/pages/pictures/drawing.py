@@ -86,16 +86,16 @@ def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) ->
     asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": trace_seal(trace.id)}
     files = st.container(horizontal=True)
     files.link_button(
-        _("Save as a page of its own"),
+        _("Save as page"),
         f"{PREFIX}/{trace.id}/picture.html?{urlencode(asked)}" + in_language(),
         icon=":material/download:",
-        help=_("One HTML file with the picture and as many maps as fit into 1.5 MB; it opens without this app."),
+        help=_("One HTML file with the image and up to 1.5 MB of maps"),
     )
     files.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
         icon=":material/save:",
-        help=_("One file with the picture and everything computed for it, to be opened again here or elsewhere."),
+        help=_("The image and all results, to open again here"),
     )
 
 

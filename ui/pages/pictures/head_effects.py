@@ -38,7 +38,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     The computation starts on request, because it needs a forward pass for each head.
     """
     places = places_of(trace)
-    if not _is_requested("heads", watch, _("Remove every head in turn"), len(places)):
+    if not _is_requested("heads", watch, _("Ablate each head"), len(places)):
         return
     doing = _("Removing every head in turn")
     found = watch.changes([(Ablate(*place),) for place in places], len(trace.source), doing)
@@ -47,7 +47,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     most = places[int(np.abs(found).argmax())]
     show_notice(
         _(
-            "Of {known} heads, {layer}-{head} changes it most when it alone is removed: by {change}.",
+            "Of {known} heads, ablating {layer}-{head} changes it most: by {change}.",
             known=len(found),
             layer=most[0],
             head=most[1],
@@ -67,8 +67,8 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     draw_chart(figure, "picture_causes", on_click=_on_click)
     st.caption(
         _(
-            "Each cell is one head, removed while all others stay; what is watched: {effect}. Frame: the head that is "
-            "shown; cross: removed. A click shows a head.",
+            "Each cell: one head ablated alone; metric: {effect}. Frame: shown; cross: ablated. Click a head "
+            "to show it.",
             effect=watch.effect,
         )
     )
@@ -95,12 +95,12 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     grid, _picture = grid_and_picture(trace)
     patches = range(grid.start, grid.start + len(grid))
     sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
-    if len(sets) < 2 or not _is_requested("chance", watch, _("Compare with random sets"), len(sets)):
+    if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
         return
     found = watch.changes(sets, len(trace.source), _("Removing random sets of the same size"))
     if len(found) < 2:
         return
-    chosen = float(watch.changes([edits], len(trace.source), _("Removing what is chosen"))[0])
+    chosen = float(watch.changes([edits], len(trace.source), _("Ablating"))[0])
     less = float((np.abs(found) < abs(chosen)).mean())
     show_notice(
         _(
@@ -114,8 +114,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     draw_chart(random_figure(found, chosen, theme(), watch.effect), "picture_chance")
     st.caption(
         _(
-            "Bars: random sets of the same size (seed {seed}), heads anywhere in the model, hidden patches anywhere in "
-            "the picture. Line: the chosen set.",
+            "Bars: random sets of the same size (seed {seed}), from all heads and patches. Line: the chosen set.",
             seed=SEED,
         )
     )
@@ -128,5 +127,5 @@ def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> b
         return True
     want = partial(st.session_state.__setitem__, key, mark)
     st.button(label, key=f"{key}_button", on_click=want,
-              help=_("{passes} passes over the picture; it can be stopped", passes=passes))  # fmt: skip
+              help=_("{passes} forward passes; can be stopped", passes=passes))  # fmt: skip
     return False

@@ -69,7 +69,7 @@ class PictureMetric:
     def effect(self) -> str:
         """Return a phrase that names the change of the metric."""
         if not self.name:
-            return _("1 − cosine of the vectors")
+            return _("1 − cosine")
         if isinstance(self.question, PictureLabels):
             return _("change of the log-probability")
         return _("change of the logit")
@@ -83,7 +83,7 @@ def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> Pictu
     bound_widget(PicturesOptions, "watch", st.segmented_control, options=list(names), shown=watched, required=True)
     asked = of_picture(options, picture, model)
     if watched == "text":
-        bound_widget(PicturesOptions, "texts", st.text_area, height=100, help=_("The one that fits best is watched."))
+        bound_widget(PicturesOptions, "texts", st.text_area, height=100, help=_("The best-fitting text is the metric."))
         lines = lines_of(options)
         return _likeliest_metric(PictureTexts(**asked, texts=lines)) if lines else None
     return _likeliest_metric(PictureLabels(**asked)) if watched == "class" else PictureMetric(PictureVector(**asked))

@@ -15,14 +15,10 @@ from ui.run.services import get_backend
 from ui.show.text import escape_markdown, format_and_list
 from ui.state.params import get_params, set_params
 
-NO_MODEL = gettext_lazy(
-    "No model of pictures is installed here. To read your own pictures, run this command, then start the app again:"
-)
-NEEDS_MODEL = gettext_lazy(
-    "“{view}” needs a model of pictures, and none is installed here. Run this command, then start the app again:"
-)
-OR_DOWNLOAD = gettext_lazy("With a network you can also pick a model above and download it.")
-WITHOUT_MODEL = gettext_lazy("These views show the recorded sample without a model: {views}.")
+NO_MODEL = gettext_lazy("No image model is installed. Run this command, then restart the app:")
+NEEDS_MODEL = gettext_lazy("“{view}” needs an image model. Run this command, then restart the app:")
+OR_DOWNLOAD = gettext_lazy("Or choose a model above to download it.")
+WITHOUT_MODEL = gettext_lazy("Without a model, the recorded sample works in: {views}.")
 
 
 def at_hand() -> dict[str, ModelCard]:
@@ -54,21 +50,18 @@ def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
 
     def label(name: str) -> str:
         if not name:
-            return _("{model}, as recorded", model=recorded)
+            return _("{model} (recorded)", model=recorded)
         return label_of(cards, name, reachable)
 
     st.session_state["vision_model"] = shown
     st.selectbox(
-        _("Model of pictures"),
+        _("Image model"),
         names if shown in names else [*names, shown],
         key="vision_model",
         format_func=label,
         accept_new_options=True,
         on_change=lambda: _set_model((st.session_state["vision_model"] or "").strip()),
-        help=_(
-            "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, "
-            "DINOv3, I-JEPA, SigLIP or CLIP."
-        ),
+        help=_("Any ViT, DeiT, BEiT, DINOv2, DINOv3, I-JEPA, SigLIP or CLIP id of the Hugging Face hub"),
     )
     if shown in cards:
         st.caption(escape_markdown(translate(cards[shown].summary)))
@@ -93,7 +86,7 @@ def pick_other(options: PicturesOptions, model: str) -> str:
     shown = options.other_vision or next((name for name in at_hand() if name != model), others[0] if others else "")
     st.session_state["other_vision_model"] = shown or None
     st.selectbox(
-        _("The other model"),
+        _("Other model"),
         others if shown in others or not shown else [*others, shown],
         key="other_vision_model",
         format_func=lambda name: label_of(cards, name, reachable),
@@ -101,7 +94,7 @@ def pick_other(options: PicturesOptions, model: str) -> str:
         on_change=lambda: set_params(
             PicturesOptions, other_vision=(st.session_state["other_vision_model"] or "").strip()
         ),
-        help=_("It looks at the same picture; its layers, heads and patches may be others."),
+        help=_("Runs on the same image; its layers, heads and patches may differ"),
     )
     return shown
 

@@ -11,24 +11,24 @@ from viz.components.picture.content import FACINGS, KINDS
 from viz.options import option
 
 SHOWS = {
-    "picture": gettext_lazy("On the picture"),
+    "picture": gettext_lazy("Attention map"),
     "matrix": gettext_lazy("Matrix and lines"),
-    "says": gettext_lazy("What the model says"),
-    "without": gettext_lazy("Without a part"),
+    "says": gettext_lazy("Prediction"),
+    "without": gettext_lazy("Ablation"),
     "links": gettext_lazy("Two regions"),
-    "roles": gettext_lazy("What heads are for"),
-    "beside": gettext_lazy("Beside another"),
+    "roles": gettext_lazy("Head roles"),
+    "beside": gettext_lazy("Compare"),
 }
 ASKING = ("says", "without", "beside")  # Views that need a model.
 WATCHES = {
-    "vector": gettext_lazy("The picture's vector"),
-    "class": gettext_lazy("Its likeliest class"),
-    "text": gettext_lazy("How well a text fits"),
+    "vector": gettext_lazy("Image vector"),
+    "class": gettext_lazy("Top class"),
+    "text": gettext_lazy("Text match"),
 }
 BESIDES = {
-    "mirrored": gettext_lazy("The picture mirrored"),
+    "mirrored": gettext_lazy("Mirrored image"),
     "sample": gettext_lazy("The sample"),
-    "brought": gettext_lazy("Another picture"),
+    "brought": gettext_lazy("Another image"),
     "model": gettext_lazy("Another model"),
 }
 SIDES = (0, 224, 336, 448)  # Pixels of the longer side without cropping; 0 for the model's processor.
@@ -53,7 +53,7 @@ ROLE_NAMES = {
     "neighbours": gettext_lazy("the eight patches around it"),
     "row": gettext_lazy("others of its row"),
     "column": gettext_lazy("others of its column"),
-    "alone": gettext_lazy("tokens without a patch"),
+    "alone": gettext_lazy("special tokens"),
     "broad": gettext_lazy("everything, about evenly"),
 }
 
@@ -68,26 +68,22 @@ class PicturesOptions:
     given: str = ""  # The first digits of the key of an uploaded picture; "" for the sample.
     side: int = option(
         0,
-        label=gettext_lazy("Read"),
-        help=gettext_lazy(
-            "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
-        ),
+        label=gettext_lazy("Image size"),
+        help=gettext_lazy("Larger images have more patches; the model's own size may crop the edges"),
     )
-    show: str = option("picture", label=gettext_lazy("How"), choices=SHOWS)
+    show: str = option("picture", label=gettext_lazy("View"), choices=SHOWS)
     layer: int | None = option(None, name="of_layer")
     head: int | None = option(None, name="of_head")
     token: int | None = None
     facing: str = option("out", choices=FACINGS, name="look")
     by: str = option("head", choices=KINDS, name="shown")
     # The texts for CLIP-like models.
-    texts: str = option(
-        "a photo of a cat\na photo of a dog\na photo of a house", label=gettext_lazy("Texts, one a line")
-    )
+    texts: str = option("a photo of a cat\na photo of a dog\na photo of a house", label=gettext_lazy("One per line"))
     edits: str = ""  # "" ablates the selected head, "-" nothing.
     looks: int | None = None  # The query token of an edge that is being masked.
-    watch: str = option("vector", label=gettext_lazy("What is watched"), choices=WATCHES)
+    watch: str = option("vector", label=gettext_lazy("Metric"), choices=WATCHES)
     one: str = option("", name="region_a")  # The query region, packed by attention/patch_roles.py.
     other: str = option("", name="region_b")
-    role: str = option("neighbours", label=gettext_lazy("Where patches look"), choices=ROLE_NAMES)
-    beside: str = option("mirrored", label=gettext_lazy("Beside it"), choices=BESIDES)
+    role: str = option("neighbours", label=gettext_lazy("Show role"), choices=ROLE_NAMES)
+    beside: str = option("mirrored", label=gettext_lazy("Compare with"), choices=BESIDES)
     other_vision: str = ""  # The second model; "" for the next available model.

@@ -36,18 +36,17 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A vision transformer cuts a picture into **patches** and reads them as a text model reads words "
-                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Hover over a patch to see where it looks in "
-                "the chosen head; click to keep it. What gets little is dark: brightness is the root of a patch's "
-                "weight beside the largest.\n"
-                "- **[CLS]** stands for the whole picture; in DINO models its heads often outline objects "
-                "([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are tokens without a patch that "
-                "take up what else would rest on dull patches ([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n"
-                "- **Rollout** multiplies the layers' mean maps, half of each being what a token hands on to itself "
-                "([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). A large weight shows where a head reads, not "
-                "yet what the model does with it. **Weights × length of values** takes each weight times ‖v‖, the "
-                "length of the value that it weighs; the matrix W_O, through which values go on, is left out of it "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) takes it in)."
+                "- A vision transformer cuts an image into **patches** and treats them as tokens "
+                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Hover over a patch to see what it "
+                "attends to; click to keep it. Brightness is the square root of the weight relative to the "
+                "largest.\n- **[CLS]** represents the whole image; in DINO models its heads often outline "
+                "objects ([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are extra "
+                "tokens that absorb attention from uninformative patches "
+                "([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n- **Rollout** multiplies the "
+                "layers' mean maps, half identity ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). "
+                "**Weights × value norm** is each weight times ‖v‖, without W_O "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight does not "
+                "show what the model uses."
             )
         )
 
@@ -67,7 +66,7 @@ def controls(options: PicturesOptions) -> None:
 
 
 def _size(side: int) -> str:
-    return _("whole, {side} pixels", side=side) if side else _("as the model was made for")
+    return _("whole, {side} pixels", side=side) if side else _("Model's own size")
 
 
 def draw(shown: ShownPicture, options: PicturesOptions) -> None:
@@ -107,7 +106,7 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
     if shown.model and shown.trace.picture is not None:
         draw_prediction(options, shown.trace.picture, shown.model)
     else:
-        say_needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
+        say_needs_model(_("A recording has no predictions. Choose a model above."))
 
 
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
@@ -118,9 +117,7 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
 
 def draw_view() -> None:
     """Draw the view."""
-    st.caption(
-        _("A picture is cut into patches, and every head of every layer gives each patch weights over all others.")
-    )
+    st.caption(_("Hover over a patch to see what the head attends to."))
     chosen = get_params(PicturesOptions)
     controls(chosen)
     found = get_shown_picture(chosen)

@@ -26,7 +26,7 @@ def describe_edit(edit: Edit, trace: Trace) -> str:
     """Return a phrase for an edit."""
     if isinstance(edit, MaskEdge):
         return _(
-            "head {layer}-{head}: no link from {query} to {key}",
+            "head {layer}-{head}: {query} → {key} masked",
             layer=edit.layer,
             head=edit.head,
             query=place_name(trace, edit.query),

@@ -57,13 +57,13 @@ def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
         "texts",
         st.text_area,
         height=120,
-        help=_("The model says how well each of them fits the picture."),
+        help=_("The model scores how well each fits the image."),
     )
     lines = lines_of(options)
     if not lines:
         return
     said = _ask_model(PictureTexts(**asked, texts=lines))
-    best = _bars(said, _("How well the texts fit the picture"))
+    best = _bars(said, _("Text match"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked, text=best)), asked["picture"])
 
 
@@ -75,12 +75,12 @@ def lines_of(options: PicturesOptions) -> tuple[str, ...]:
 def _labels(asked: dict[str, Any]) -> None:
     """Draw the likeliest classes, and the attribution of the likeliest."""
     said = _ask_model(PictureLabels(**asked))
-    _bars(said, _("What is in the picture, as the model tells"))
+    _bars(said, _("Predicted classes"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked)), asked["picture"])
 
 
 def _ask_model(question: PredictRequest[Answer]) -> Answer:
-    with st.spinner(_("The model looks at the picture"), show_time=True):
+    with st.spinner(_("Running the model"), show_time=True):
         return get_backend().predict(question)
 
 
@@ -95,7 +95,7 @@ def _bars(said: PictureOutput, title: str) -> str:
         _("Save as CSV"),
         csv_table(["name", "logit" if said.probabilities is None else "probability"], every),
         "headlight-picture-says.csv",
-        _("Every name with its number"),
+        _("All names and values"),
         provenance=model_provenance(),
     )
     return found[0][0]
@@ -109,11 +109,11 @@ def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
     grid = rests.row.grid
     if grid is None:
         return
-    st.markdown(_("**What this rests on**"))
+    st.markdown(_("**Attribution**"))
     st.image(
         dim_patches(picture, grid, rests.patches),
         caption=_(
-            "Patches that “{name}” rests on: attention times its gradient, through all layers",
+            "Attribution of “{name}”: attention × gradient, all layers",
             name=escape_markdown(rests.name),
         ),
         width=420,
@@ -122,11 +122,10 @@ def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
         top = max(float(rests.words.max()), 1e-12)
         pieces = zip(rests.text_row.pieces, rests.text_row.words, rests.words, strict=True)
         chips = [TokenChip(piece, float(size) / top, special=word is None) for piece, word, size in pieces]
-        token_strip.mount(chips, "picture_words", title=_("Words that it rests on"))
+        token_strip.mount(chips, "picture_words", title=_("Attributed words"))
     st.caption(
         _(
-            "Chefer, Gur and Wolf ([arXiv:2103.15679](https://arxiv.org/abs/2103.15679)): what is positive in weights "
-            "times gradients is added up through the layers. It tells what this number rests on, not what a head looks "
-            "at."
+            "Chefer et al. ([arXiv:2103.15679](https://arxiv.org/abs/2103.15679)): positive weights × "
+            "gradients, accumulated through the layers. It explains this value, not a head."
         )
     )

@@ -52,7 +52,7 @@ def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: 
     if request.key in held:
         return hold_trace(held[request.key])
     try:
-        with st.spinner(_("Loading the model, then looking at the picture"), show_time=True):
+        with st.spinner(_("Loading the model"), show_time=True):
             return hold_trace(get_backend().trace(request))
     except UserError as refusal:
         if refusal.way_out == "retry":

@@ -34,12 +34,12 @@ def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
         base, query = route(shown.trace)
         data = picture.regions_payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
         picture.mount_regions(data, KEY, lambda: _on_draw(grid))
-        st.caption(_("Drag over the picture: first region A, whose patches look, then region B, which is looked at."))
+        st.caption(_("Drag region A, whose patches attend, then region B, which is attended to."))
         _buttons(grid, options)
     one, other = drawn["one"], drawn["other"]
     with right:
         if one is None or other is None:
-            show_notice(_("Draw two regions, and every head is asked how much A gives B."), role="status")
+            show_notice(_("Draw two regions to rank the heads by attention from A to B."), role="status")
             return
         try:
             found = _score_heads(shown, one, other, grid)
@@ -62,10 +62,10 @@ def _on_draw(grid: Grid) -> None:
 def _buttons(grid: Grid, options: PicturesOptions) -> None:
     """Draw the buttons that swap or clear the regions."""
     with st.container(horizontal=True):
-        st.button(_("Swap A and B"), key="picture_regions_swap", on_click=set_params, args=(PicturesOptions,),
+        st.button(_("Swap regions"), key="picture_regions_swap", on_click=set_params, args=(PicturesOptions,),
                   kwargs={"one": options.other, "other": options.one},
                   disabled=unpack(options.one, grid) is None and unpack(options.other, grid) is None)  # fmt: skip
-        st.button(_("No regions"), key="picture_regions_none", on_click=set_params, args=(PicturesOptions,),
+        st.button(_("Clear regions"), key="picture_regions_none", on_click=set_params, args=(PicturesOptions,),
                   kwargs={"one": "", "other": ""})  # fmt: skip
 
 
@@ -73,17 +73,14 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     """Draw the heads, sorted by the attention of region A to B beyond that of other patches."""
     beyond = found.beyond
     if not np.isfinite(beyond).any():
-        show_notice(
-            _("Region A holds every patch, so that nothing is left to compare with. Draw it smaller."), role="status"
-        )
+        show_notice(_("Region A contains every patch; none is left to compare. Draw it smaller."), role="status")
         return
     look = selection_of(options, shown.trace)
     order = [(int(at) // beyond.shape[1], int(at) % beyond.shape[1]) for at in np.argsort(-beyond, axis=None)]
     best = order[0]
     show_notice(
         _(
-            "Head {layer}-{head} links A to B most: a patch of A gives B {weight:.2f} on average, other patches give "
-            "it {usual:.2f}.",
+            "Head {layer}-{head} links A to B most: mean attention {weight:.2f}, from other patches {usual:.2f}.",
             layer=best[0],
             head=best[1],
             weight=float(found.weights[best]),
@@ -91,20 +88,19 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
         ),
         role="status",
     )
-    title, unit = _("Which heads link A to B"), _("weight beyond what other patches give")
+    title, unit = _("Heads linking A to B"), _("weight above other patches")
     chart = head_map(beyond, theme(), title, unit, diverging=True, selected=(look.layer, look.head))
     draw_chart(chart, "picture_links", on_click=_on_click)
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
             for layer, head in order]  # fmt: skip
-    names = [_("layer"), _("head"), _("A gives B"), _("others give B"), _("beyond")]
+    names = [_("layer"), _("head"), _("A to B"), _("others to B"), _("difference")]
     digits = st.column_config.NumberColumn(format="%.4f")
     listed = [dict(zip(names, row, strict=True)) for row in rows[:MOST]]
     draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
     st.caption(
         _(
-            "The weight is the mean over A's patches, summed over B's. Others are the picture's patches outside of A; "
-            "[CLS] and registers do not count, and no patch counts for itself. A large weight is where a head reads, "
-            "not yet what the model does with it. A click shows a head."
+            "Weight: mean over A's patches, summed over B's, minus that of patches outside A. Special tokens "
+            "and a patch's weight on itself do not count. Click a head to show it."
         )
     )
     download_button(_("Save the table"), csv_table(names, rows), "headlight-picture-links.csv",

@@ -36,28 +36,28 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     share = found.shares[options.role]
     known = np.isfinite(share)
     if not known.any():
-        show_notice(_("This picture has no patch that could look there."), role="status")
+        show_notice(_("No patch of this image has such a place."), role="status")
         return
     left, right = st.container(key="stacks").columns(2)
     with left:
-        title = _("Look at: {what}", what=translate(ROLE_NAMES[options.role]))
-        unit = _("entropy over that of even attention") if options.role == "broad" else _("share of attention")
+        title = _("Attention to {what}", what=translate(ROLE_NAMES[options.role]))
+        unit = _("entropy relative to uniform") if options.role == "broad" else _("share of attention")
         chart = head_map(share.astype(np.float32), theme(), title, unit, limit=1.0, selected=(look.layer, look.head))
         draw_chart(chart, "picture_roles", on_click=_on_click)
     with right:
         _draw_named_heads(found)
     st.caption(
         _(
-            "Means over patches that have such a place; even attention would give {chance:.3f}. A head is named after "
-            "the narrowest role that gets at least half of its attention, or is called even where its entropy is at "
-            "least 85 % of the most. Heads that look at one shift do what a convolution does "
-            "([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)); how near they look differs by layer "
-            "([arXiv:2108.08810](https://arxiv.org/abs/2108.08810)). The names and thresholds are this page's own.",
+            "Means over patches with such a place; uniform attention gives {chance:.3f}. A head's role is "
+            "the narrowest with half of its attention, or even from 85 % of maximal entropy (our "
+            "thresholds). Fixed shifts act like convolutions "
+            "([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)); attention distance differs by layer "
+            "([arXiv:2108.08810](https://arxiv.org/abs/2108.08810)).",
             chance=found.chance[options.role],
         )
     )
     download_button(_("Save the table"), _table(found), "headlight-picture-roles.csv",
-         _("Every head's shares as CSV, all digits"),
+         _("All heads, all digits"),
          provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def _draw_named_heads(found: PatchEvidence) -> None:
     """Draw a list of the roles, each with its heads."""
     layers, heads = found.shares["itself"].shape
     names = {(layer, head): found.role(layer, head) for layer in range(layers) for head in range(heads)}
-    st.markdown(_("**Heads by what they look at**"))
+    st.markdown(_("**Heads by role**"))
     lines = []
     for role in PATCH_ROLES:
         mine = [head_label(layer, head) for (layer, head), name in names.items() if name == role]

@@ -35,14 +35,14 @@ def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the control for the second picture or model, and both views."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        say_needs_model(_("A recording stands alone; pick a model above to compare."))
+        say_needs_model(_("A recording cannot be compared. Choose a model above."))
         return
     bound_widget(PicturesOptions, "beside", st.segmented_control, required=True)
     if options.beside == "model":
         model = pick_other(options, shown.model)
         other, title = picture, shown.title
     else:
-        model, title = shown.model, _("The other picture")
+        model, title = shown.model, _("Other image")
         found = _picture(options, picture)
         if found is None:
             return
@@ -65,18 +65,18 @@ def _picture(options: PicturesOptions, picture: Picture) -> Picture | None:
     if options.beside == "sample":
         return photo()
     st.file_uploader(
-        _("Bring the other picture: PNG, JPEG or WebP"),
+        _("Other image file"),
         type=["png", "jpg", "jpeg", "webp"],
         key=f"{OTHER}_file",
         max_upload_size=MOST_BYTES // 1_000_000,
         on_change=_open,
-        help=_("It is kept as the first one is: in the memory of this session."),
+        help=_("PNG, JPEG or WebP; kept in this session's memory only"),
     )
     if (problem := st.session_state.pop(REFUSED, None)) is not None:
         show_notice(problem)
     other: Picture | None = st.session_state.get(OTHER)
     if other is None:
-        show_notice(_("Bring another picture, which the same model then looks at."), role="status")
+        show_notice(_("Add another image for the same model."), role="status")
     return other
 
 
@@ -104,7 +104,7 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
         if (there.layer, there.head) != (look.layer, look.head):
             show_notice(
                 _(
-                    "It has no head {layer}-{head}; its head {other_layer}-{other_head} is shown.",
+                    "No head {layer}-{head} there; showing {other_layer}-{other_head}.",
                     layer=look.layer,
                     head=look.head,
                     other_layer=there.layer,
@@ -116,7 +116,7 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
         draw_picture(
             other, options, title, cited, "_other", there, lambda kept: _map_back(kept, there, other, shown.trace)
         )
-    st.caption(_("The same head and the same place in both: a click in one is followed by the other."))
+    st.caption(_("Both show the same head and place; a click moves both."))
 
 
 def transfer_selection(look: PictureSelection, trace: Trace, other: Trace) -> PictureSelection:
@@ -150,6 +150,4 @@ def _draw_similarity(options: PicturesOptions, picture: Picture, other: Picture,
         show_error(refusal)
         return
     cosine = float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two)))
-    show_notice(
-        _("The model's vectors of the two pictures have a cosine of {cosine:.4f}.", cosine=cosine), role="status"
-    )
+    show_notice(_("Cosine of the two image vectors: {cosine:.4f}.", cosine=cosine), role="status")

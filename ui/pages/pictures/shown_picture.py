@@ -15,7 +15,7 @@ from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.state.opened_picture import opened_picture
 
-WAITS = gettext_lazy("Your picture waits for a model; until then the recorded sample is shown.")
+WAITS = gettext_lazy("Your image needs a model; until then the recorded sample is shown.")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
     The recorded sample replaces an uploaded picture until a model is available.
     """
     if (opened := opened_picture()) is not None:
-        return ShownPicture(hold_trace(opened), _("The opened picture"))
+        return ShownPicture(hold_trace(opened), _("Opened image"))
     given = picture_of(options)
     if given is None:
         return _sample(options)
@@ -47,15 +47,15 @@ def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
         if options.show not in ASKING:
             say_installing(NO_MODEL)
         return _sample(options)
-    return None if trace is None else ShownPicture(trace, _("Your picture"), model=model)
+    return None if trace is None else ShownPicture(trace, _("Your image"), model=model)
 
 
 def _sample(options: PicturesOptions) -> ShownPicture | None:
     if not options.vision:
         stored = difference()
         note = _(
-            "Recorded once, and stored in few bytes: no weight is off by more than {largest:.3f}, and on average "
-            "{moved:.1%} of a row's attention lies on other tokens.",
+            "Recorded and compressed: weights are off by at most {largest:.3f}; on average {moved:.1%} of a "
+            "row's attention moved.",
             largest=stored.largest,
             moved=stored.moved,
         )

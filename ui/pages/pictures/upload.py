@@ -18,34 +18,29 @@ GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
 OTHER = "picture_beside"  # Session key: the second picture of a comparison.
 DIGITS = 12  # The address contains so many digits of the picture's key.
 NOT_KEPT = gettext_lazy(
-    "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
-    "more than 1 MB is on its way, the server keeps what has come in a temporary file without a name."
+    "Your image stays in this session's memory and is gone when it ends. Uploads above 1 MB pass through an "
+    "unnamed temporary file."
 )
-GIVE_AGAIN = gettext_lazy(
-    "This link is about a picture that a reader brought. A link cannot hold a picture, so bring it again; until then "
-    "the sample is shown."
-)
+GIVE_AGAIN = gettext_lazy("A link cannot contain an image. Add it again; until then the sample is shown.")
 
 
 def draw_upload(options: PicturesOptions) -> None:
     """Draw the uploader, its errors, and the button that returns to the sample."""
     box = f"picture_file_{st.session_state.get(ROUND, 0)}"
     st.file_uploader(
-        _("Bring a picture: PNG, JPEG or WebP"),
+        _("Add an image"),
         type=["png", "jpg", "jpeg", "webp"],
         key=box,
         max_upload_size=MOST_BYTES // 1_000_000,
         on_change=_open,
         args=(box,),
-        help=_("Choose a file or drag it here; while the picture below is shown, another can be pasted too."),
+        help=_("PNG, JPEG or WebP; can also be dragged here or pasted"),
     )
     st.caption(translate(NOT_KEPT))
     for problem in st.session_state.pop(PROBLEM, []):
         show_notice(problem)
     if opened_picture() is not None or picture_of(options) is not None:
-        st.button(
-            _("Back to the sample"), on_click=_forget_picture, help=_("The picture that you brought is forgotten.")
-        )
+        st.button(_("Show sample"), on_click=_forget_picture, help=_("Your image is removed"))
     elif options.given:
         show_notice(GIVE_AGAIN, role="status")
 

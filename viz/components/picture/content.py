@@ -225,8 +225,7 @@ def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequen
     data = payload(trace, look, title, about, inside=inside)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
     held = _(
-        "This file holds the whole maps of {maps} heads; of the others, what the tokens without a patch look at. "
-        "Weights to within 0.004.",
+        "Full maps of {maps} heads; of the others, only rows of special tokens. Weights to within 0.004.",
         maps=len(inside["maps"]) - ("rollout" in inside["maps"]),
     )
     drawn, made = translate(UNSCRIPTED), _("Made with Headlight.")
@@ -261,7 +260,7 @@ def _page_data(trace: Trace, look: PictureSelection) -> dict[str, Any]:
         "photo": as_address(photo(picture)),
         "maps": dict(_maps(trace, look)),
         "every": every,
-        "absent": _("This file has no map of that head or token; open the trace in Headlight to see it."),
+        "absent": _("This file lacks that map. Open the trace in Headlight."),
     }
 
 

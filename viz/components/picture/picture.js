@@ -69,7 +69,7 @@ function createPicture(root) {
   facing.append(h("option", {}, _("looks at")), h("option", {}, _("is looked at by")));
   const by = h("select", { onchange: () => keep({ by: KINDS_OF_PICTURE[by.selectedIndex] }) });
   by.append(
-    ...[_("Weights"), _("Weights × length of values"), _("Rollout of all layers")].map((text) => h("option", {}, text)),
+    ...[_("Weights"), _("Weights × value norm"), _("Attention rollout")].map((text) => h("option", {}, text)),
   );
   const said = h("p", { class: "said", dir: "auto" });
   const live = h("div", { class: "unseen", "aria-live": "polite" });
@@ -99,7 +99,7 @@ function createPicture(root) {
         "div",
         { class: "left" },
         stage,
-        h("p", { class: "note" }, _("Tokens without a patch, and their weight")),
+        h("p", { class: "note" }, _("Special tokens and their weight")),
         alone.chips,
       ),
       h("section", { class: "every" }, h("h2", {}, _("Every head")), everyHead.pad, h("p", { class: "note" }, note())),
@@ -128,7 +128,7 @@ function createPicture(root) {
   let maps = keeper(4, redraw, failed);
 
   function note() {
-    return _("Layers downwards, heads to the right; each small picture from 0 to its own largest patch.");
+    return _("Rows: layers; columns: heads. Each map is scaled to its own largest weight.");
   }
   const token = () => hovered ?? kept.token;
   const chosen = () => kept.layer * data.heads + kept.head;
@@ -136,7 +136,7 @@ function createPicture(root) {
   const plainKind = () => (kept.by === "norms" ? "norms" : "head");
   const nameOf = (/** @type {number} */ at) => tokenName(data.grid, data.others, at);
   function headName() {
-    if (kept.by === "rollout") return _("Rollout of all layers");
+    if (kept.by === "rollout") return _("Attention rollout");
     return _("Head {layer}-{head}", { layer: kept.layer, head: kept.head });
   }
   function redraw() {
@@ -281,7 +281,7 @@ function createPicture(root) {
     setAttribute(
       stage,
       "aria-label",
-      _("{title}. Arrow keys move over its patches, Enter keeps one, Escape goes back.", { title: data.title }),
+      _("{title}. Arrow keys move, Enter keeps a patch, Escape goes back.", { title: data.title }),
     );
     redraw();
   }

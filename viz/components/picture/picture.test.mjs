@@ -58,11 +58,10 @@ describe("looks", () => {
     const said = lookSaid({ head: "Head 1-2", token: "[CLS]", facing: "out", grid: GRID, weights });
     assert.equal(
       said,
-      "Head 1-2: [CLS] gives 0.50 of its attention to patches, most of it to the upper right (0.40); " +
-        "tokens without a patch keep 0.50.",
+      "Head 1-2: [CLS] attends 0.50 to patches, mostly the upper right (0.40), and 0.50 to special tokens.",
     );
     const taken = lookSaid({ head: "H", token: "[CLS]", facing: "out", by: "norms", grid: GRID, weights });
-    assert.match(taken, /^H: of what \[CLS\] takes in, by weight and length of value, 0.50 comes from patches/);
+    assert.match(taken, /^H: by weight × value norm, \[CLS\] takes 0.50 from patches/);
     assert.equal(tokenName(GRID, [{ at: 0, name: "[CLS]" }], 0), "[CLS]");
     assert.equal(tokenName(GRID, [], 6), "the patch in row 2, column 2");
   });

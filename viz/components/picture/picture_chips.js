@@ -25,7 +25,7 @@ export function createChips(keep, hover) {
     /** @param {Others} others */
     name(others) {
       chips.replaceChildren(...others.map(chip));
-      setAttribute(chips, "aria-label", _("Tokens without a patch"));
+      setAttribute(chips, "aria-label", _("Special tokens"));
     },
     /** @param {Others} others @param {Weights} weights of all tokens @param {number} kept */
     tell(others, weights, kept) {

@@ -96,7 +96,7 @@ export function createHeads({ keep, over, leave, redraw }) {
     ctx.scale(ratio, ratio);
     const marks = { chosen: now.framed ? now.chosen : -1, hovered };
     if (now.every) drawHeads(ctx, sheet, grid, now.every, theme, marks);
-    setAttribute(pad, "aria-label", _("Every head; chosen: {head}. Arrow keys choose another.", { head: now.name }));
+    setAttribute(pad, "aria-label", _("All heads; chosen: {head}. Arrow keys move.", { head: now.name }));
   }
   return { pad, paint };
 }

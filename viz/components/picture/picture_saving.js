@@ -66,7 +66,7 @@ export const rowProvenance = ({ data, kept, head, token }) =>
   Object.fromEntries([
     ...data.about,
     [_("head"), head],
-    ["weight", kept.by === "norms" ? _("Weights × length of values") : _("Weights")],
+    ["weight", kept.by === "norms" ? _("Weights × value norm") : _("Weights")],
     [kept.facing === "out" ? _("looks") : _("is looked at"), token],
   ]);
 

@@ -43,7 +43,7 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   if (facing === "in") {
     const means = parts.map(({ sum, patches }) => (patches ? sum / patches : 0));
     const most = placeOfMost(means);
-    return _("{head}: {token} is looked at most from {region}, where a patch gives it {mean} on average.", {
+    return _("{head}: {token} gets most attention from {region}, on average {mean} per patch.", {
       head,
       token,
       region: _(NINTHS[most]),
@@ -62,14 +62,13 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   };
   if (by === "norms") {
     return _(
-      "{head}: of what {token} takes in, by weight and length of value, {share} comes from patches, most of it from " +
-        "{region} ({most}); {rest} comes from tokens without a patch.",
+      "{head}: by weight × value norm, {token} takes {share} from patches, mostly {region} ({most}), and {rest} from " +
+        "special tokens.",
       told,
     );
   }
   return _(
-    "{head}: {token} gives {share} of its attention to patches, most of it to {region} ({most}); tokens without a " +
-      "patch keep {rest}.",
+    "{head}: {token} attends {share} to patches, mostly {region} ({most}), and {rest} to special tokens.",
     told,
   );
 }

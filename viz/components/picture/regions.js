@@ -69,15 +69,15 @@ function createRegions(root) {
   }, { share: 0.6, most: 520 });
   const { photo, canvas, stage } = view;
   const buttons = {
-    one: h("button", { type: "button", class: "plain", onclick: () => turnTo("one") }, _("A: the patches that look")),
+    one: h("button", { type: "button", class: "plain", onclick: () => turnTo("one") }, _("A: attending patches")),
     other: h(
       "button",
       { type: "button", class: "plain", onclick: () => turnTo("other") },
-      _("B: the patches that are looked at"),
+      _("B: attended patches"),
     ),
   };
   const live = h("div", { class: "unseen", "aria-live": "polite" });
-  const bar = h("div", { class: "bar", role: "group", "aria-label": _("Which region is drawn") });
+  const bar = h("div", { class: "bar", role: "group", "aria-label": _("Region to draw") });
   bar.append(buttons.one, buttons.other);
   const el = h("div", { class: "hl regions" }, bar, stage, live);
   root.replaceChildren(el);
@@ -210,7 +210,7 @@ function createRegions(root) {
         view.show(data.photo, redraw);
       }
       const label = _(
-        "{title}. Drag to draw a region; or arrow keys move over patches, with Shift they widen, Enter keeps.",
+        "{title}. Drag a region, or use arrow keys, Shift to widen, Enter to keep.",
         { title: data.title },
       );
       setAttribute(stage, "aria-label", label);

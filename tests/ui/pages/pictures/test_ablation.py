@@ -67,7 +67,7 @@ def test_places_are_named_as_the_view_names_them() -> None:
     ]  # fmt: skip
     edits = (Ablate(0, 1), MaskKey(0, 2), MaskKey(1, 2), MaskEdge(1, 2, 3, 0))
     assert describe_edits(edits, trace) == (
-        "head 0-1 removed, row 1, column 1 hidden, head 1-2: no link from row 1, column 2 to [CLS]"
+        "head 0-1 removed, row 1, column 1 hidden, head 1-2: row 1, column 2 → [CLS] masked"
     )
 
 
@@ -79,7 +79,7 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
     edits = ((), (Ablate(1, 2),))
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
     cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
-    says(page, f"With head 1-2 removed, the picture's vector has a cosine of {cosine:.4f}")
+    says(page, f"With head 1-2 removed: cosine to the original image vector {cosine:.4f}")
     assert count_edits((Ablate(1, 2),)) in [caption.value for caption in page.caption]
     press(page, CLEAR)
     assert address(page, "edits") == "-"
@@ -91,11 +91,11 @@ def test_a_patch_is_hidden_in_every_layer_and_a_link_is_cut(backend: LocalBacken
     page = page_of(backend, token=7, edits="-")
     press(page, "Hide row 1, column 5")
     assert address(page, "edits") == pack([MaskKey(0, 7), MaskKey(1, 7)])
-    press(page, "Show row 1, column 5 again")
-    press(page, "Cut a link from row 1, column 5")
+    press(page, "Show row 1, column 5")
+    press(page, "Mask from row 1, column 5")
     assert address(page, "looks") == "7"
     other = page_of(backend, token=0, looks=7, edits="-")
-    press(other, "Cut the link from row 1, column 5 to [CLS]")
+    press(other, "Mask row 1, column 5 → [CLS]")
     assert address(other, "edits") == pack([MaskEdge(1, 2, 7, 0)])
     assert "looks" not in other.query_params
     changed = views(other)[1]
@@ -110,9 +110,9 @@ def _request(backend: LocalBackend) -> TraceRequest:
 
 def test_every_head_is_removed_in_turn_and_chance_beside_it(backend: LocalBackend) -> None:
     page = page_of(backend)
-    press(page, "Remove every head in turn")
+    press(page, "Ablate each head")
     says(page, "Of 6 heads")
-    press(page, "Compare with random sets")
+    press(page, "Random baseline")
     says(page, "sets like")
     assert len(page.get("plotly_chart")) == 2
     sets = [(), *((Ablate(layer, head),) for layer in range(2) for head in range(3))]
@@ -131,7 +131,7 @@ def _plain(drawn: Any) -> Any:
 
 def test_how_well_a_text_fits_is_watched(backend: LocalBackend) -> None:
     page = page_of(backend, "clip", watch="text", texts="the cat\nstreet")
-    assert "the logit of" in " ".join(notes(page))
+    assert "logit of" in " ".join(notes(page))
     (table,) = page.dataframe
     assert list(table.value["name"]) in (["the cat", "street"], ["street", "the cat"])
 
@@ -146,4 +146,4 @@ def test_refusals_put_everything_back(backend: LocalBackend) -> None:
 
 
 def test_a_recording_has_nothing_to_remove() -> None:
-    says(asked("pictures", show="without"), "recording nothing")
+    says(asked("pictures", show="without"), "be ablated")

@@ -49,7 +49,7 @@ def backend(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 def downloaded(name: str) -> AppTest:
     """Return the Pictures page after the selection and download of a model."""
     page = asked("pictures")
-    (box,) = (box for box in page.selectbox if box.label == "Model of pictures")
+    (box,) = (box for box in page.selectbox if box.label == "Image model")
     box.select(name).run()
     says(page, f"{name} is an encoder")
     (button,) = (button.label for button in page.button if button.label.startswith("Download"))
@@ -71,7 +71,7 @@ def test_clip_is_downloaded_and_says_how_well_texts_fit(backend: LocalBackend) -
     page = asked("pictures", vision=CLIP, show="says", texts="\n".join(texts))
     said = backend.predict(PictureTexts(model=CLIP, picture=photo(), texts=texts))
     (image,) = page.get("image")
-    assert f"“{said.likeliest(1)[0][0]}” rests on" in image.proto.imgs[0].caption
+    assert f"of “{said.likeliest(1)[0][0]}”" in image.proto.imgs[0].caption
     (words,) = (one.proto for one in page.get("bidi_component") if one.proto.component_name == "headlight_strip")
     pieces = [chip["text"] for chip in json.loads(words.json)["chips"]]
     assert [piece for piece in pieces if piece in "the cat street"]
@@ -85,5 +85,5 @@ def test_vit_is_downloaded_and_says_what_is_in_the_picture(backend: LocalBackend
     said = backend.predict(PictureLabels(model=VIT, picture=photo()))
     assert said.names == tuple(NAMES.values())
     (image,) = page.get("image")
-    assert f"“{escape_markdown(said.likeliest(1)[0][0])}” rests on" in image.proto.imgs[0].caption
+    assert f"of “{escape_markdown(said.likeliest(1)[0][0])}”" in image.proto.imgs[0].caption
     assert not notes(page, "refusal")

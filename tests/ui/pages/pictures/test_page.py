@@ -130,11 +130,11 @@ def test_matrix_and_lines_are_as_for_a_text() -> None:
 def test_a_brought_picture_is_read_by_the_chosen_model(backend: LocalBackend) -> None:
     page = bring(asked("pictures", vision=model(backend, "registers")), file())
     data = drawn(page)
-    assert data["title"] == "Your picture"
+    assert data["title"] == "Your image"
     assert data["picture"] == {"width": 50, "height": 30}
     assert [other["name"] for other in data["others"]] == ["[CLS]", "[register 1]", "[register 2]"]
     assert page.query_params["given"][0] in Picture(np.asarray(Image.open(BytesIO(file())))).key
-    press(page, "Back to the sample")
+    press(page, "Show sample")
     assert drawn(page)["title"] == "A cat"
     assert GIVEN not in page.session_state
 
@@ -151,7 +151,7 @@ def test_nothing_of_a_brought_picture_stays_with_the_backend(backend: LocalBacke
     key = drawn(page)["base"].rsplit("/", 1)[-1]
     assert get_trace_store().find(key) is not None
     assert backend.recent(key) is None
-    press(page, "Back to the sample")
+    press(page, "Show sample")
     del page
     gc.collect()
     assert get_trace_store().find(key) is None
@@ -160,12 +160,12 @@ def test_nothing_of_a_brought_picture_stays_with_the_backend(backend: LocalBacke
 def test_texts_are_compared_with_the_picture_and_what_the_best_rests_on_is_shown(backend: LocalBackend) -> None:
     page = asked("pictures", vision=model(backend, "clip"), show="says", texts="the cat\n street \n\nstreet")
     assert not page.exception
-    assert [area.label for area in page.text_area] == ["Texts, one a line"]
+    assert [area.label for area in page.text_area] == ["One per line"]
     (chart,) = page.get("plotly_chart")
-    assert json.loads(chart.proto.spec)["layout"]["title"]["text"] == "How well the texts fit the picture"
+    assert json.loads(chart.proto.spec)["layout"]["title"]["text"] == "Text match"
     assert len(json.loads(chart.proto.spec)["data"][0]["y"]) == 2
     (image,) = page.get("image")
-    assert "Patches that" in image.proto.imgs[0].caption
+    assert "Attribution of" in image.proto.imgs[0].caption
     assert "headlight_strip" in [part.proto.component_name for part in page.get("bidi_component")]
 
 
@@ -180,7 +180,7 @@ def test_classes_are_told_and_their_names_are_text(backend: LocalBackend) -> Non
 
 
 def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -> None:
-    says(asked("pictures", show="says"), "nothing anew")
+    says(asked("pictures", show="says"), "no predictions")
     says(asked("pictures", vision=model(backend, "registers"), show="says"), WHAT[SEES])
 
 
@@ -210,8 +210,8 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     assert page.query_params.get("opened") is None
     says(page, "a picture.")
     go(page, "pictures")
-    assert drawn(page)["title"] == "The opened picture"
-    press(page, "Back to the sample")
+    assert drawn(page)["title"] == "Opened image"
+    press(page, "Show sample")
     assert drawn(page)["title"] == "A cat"
 
 

@@ -46,14 +46,14 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     assert grid is not None
     found = region_links(View(trace), tokens_of((2, 3, 5, 6), grid), tokens_of((9, 9, 12, 12), grid))
     layer, head = divmod(int(found.beyond.argmax()), found.beyond.shape[1])
-    says(page, f"Head {layer}-{head} links A to B most: a patch of A gives B {found.weights[layer, head]:.2f}")
+    says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.2f}")
     (table,) = page.dataframe
     assert len(table.value) == 8
-    assert list(table.value["beyond"]) == sorted(table.value["beyond"], reverse=True)
-    assert table.value["beyond"][0] == pytest.approx(float(found.beyond.max()))
-    press(page, "Swap A and B")
+    assert list(table.value["difference"]) == sorted(table.value["difference"], reverse=True)
+    assert table.value["difference"][0] == pytest.approx(float(found.beyond.max()))
+    press(page, "Swap regions")
     assert (address(page, "region_a"), address(page, "region_b")) == ("9-9-12-12", "2-3-5-6")
-    press(page, "No regions")
+    press(page, "Clear regions")
     says(page, "Draw two")
 
 
@@ -78,7 +78,7 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
     assert one["base"] != other["base"]
     assert one["selection"] == other["selection"]
     assert one["picture"] == other["picture"]
-    says(page, "pictures have")
+    says(page, "image vectors")
     page = asked(
         "pictures", show="beside", vision=model(backend), beside="model", other_vision=model(backend, "siglip"), token=0
     )
@@ -90,16 +90,16 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
 
 def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None:
     page = asked("pictures", show="beside", vision=model(backend), beside="brought")
-    says(page, "another picture")
+    says(page, "another image")
     page.file_uploader[1].upload("a.png", b"GIF89a", "image/png").run()
     assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
     page.file_uploader[1].upload("b.png", file(rows=40, columns=30), "image/png").run()
     assert np.shape(page.session_state[OTHER].pixels) == (40, 30, 3)
     assert views(page)[1]["picture"] == {"width": 30, "height": 40}
     page.file_uploader[0].upload("c.png", file(), "image/png").run()
-    press(page, "Back to the sample")
+    press(page, "Show sample")
     assert OTHER not in page.session_state
 
 
 def test_a_recording_stands_alone() -> None:
-    says(asked("pictures", show="beside"), "stands alone")
+    says(asked("pictures", show="beside"), "be compared")
