@@ -317,7 +317,7 @@ CHECKS: dict[str, Check] = {
     for kind, functions in {
         "head": (head_linking, head_giving_most, head_at_offset),
         "token": (most_looked_at, model_checks.source_of),
-        "choice": (preferred, model_checks.likelier, model_checks.positions_are),
+        "choice": (preferred, model_checks.likelier, model_checks.positions_are, score_checks.largest_source),
         "word": (model_checks.guess, model_checks.translation, score_checks.toy_word),
         "number": (
             weight,
@@ -333,6 +333,7 @@ CHECKS: dict[str, Check] = {
             model_checks.guess_chance,
             model_checks.across,
             score_checks.weight_rank,
+            score_checks.pronoun_hits,
             score_checks.mean_entropy,
             score_checks.share_to_later,
             score_checks.toy_weight,

@@ -12,7 +12,15 @@ from lessons.reading import MOST_BYTES, lesson_of
 from lessons.schema import Lesson
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
-COURSE = ("attention", "it_and_animal", "order", "masked_words", "translation")  # teaching order
+COURSE = (  # teaching order
+    "attention",
+    "it_and_animal",
+    "break_head",
+    "three_trails",
+    "order",
+    "masked_words",
+    "translation",
+)
 CLAIMS = ("claims_attention", "claims_bert", "claims_finetuning", "claims_families", "claims_translation")
 ORDER = (*COURSE, *CLAIMS)
 TOUR = "tour"

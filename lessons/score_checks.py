@@ -11,8 +11,10 @@ import numpy as np
 from attention.record import Record
 from attention.softmax import change_softmax_rules, spreads
 from attention.toy_example import Matrices, ToyExample, ToyRules, compute_example
-from i18n import gettext_lazy
+from i18n import gettext_lazy, translate
+from inference.tasks.score_decomposition import ScoreRequest
 from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_head, place
+from probing.pronoun_heads import stored_pronoun_head
 
 TOY_EXAMPLES = Path(__file__).resolve().parent.parent / "assets" / "by_hand.json"
 STEEP = 0.9  # a row is called steep if its largest weight exceeds this value
@@ -41,6 +43,76 @@ def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: st
             count=len(row),
         ),
         tolerance=0,
+    )
+
+
+def largest_source(  # noqa: PLR0913  # a head, two words and a side
+    asked: CheckContext, *, layer: int, head: int, word: str, to: str, side: str
+) -> CheckedAnswer:
+    """Find the part of the model that adds most to the score of ``to`` for ``word``, on the "query" or the "key" side.
+
+    The score is decomposed exactly, as by `headlight why`; the answer is a name such as "ffn_2".
+    """
+    view = asked.view()
+    check_head(view, layer, head)
+    query, key = view.queries[place(view.queries, word)].pieces[0], view.keys[place(view.keys, to)].pieces[0]
+    one = asked.reading
+    terms = asked.models.inspect(
+        ScoreRequest(
+            model=one.model,
+            revision=one.revision or None,
+            text=one.text,
+            pair=one.pair or None,
+            cut=one.cut,
+            part=view.part or view.trace.part,
+            layer=layer,
+            head=head,
+            query_token=query,
+            key_token=key,
+            checks=0,
+        )
+    ).terms
+    named, of = (terms.query_sources, terms.of_query) if side == "query" else (terms.key_sources, terms.of_key)
+    found = sorted(named, key=of, reverse=True)
+    excess = float(terms.excess_terms.sum())
+    return CheckedAnswer(
+        found[0].replace(" ", "_"),
+        gettext_lazy(
+            "The score of “{to}” for “{word}” in head {layer}-{head} is {excess:.2f} above the mean of the keys."
+            " On this side, {first} gives {most:.2f}, and {second} {next:.2f}.",
+            to=to,
+            word=word,
+            layer=layer,
+            head=head,
+            excess=excess,
+            first=found[0],
+            most=of(found[0]),
+            second=found[1],
+            next=of(found[1]),
+        ),
+    )
+
+
+def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer:
+    """Count the held-out sentences in which a head links the pronoun to its noun; the scores are stored."""
+    found = stored_pronoun_head(asked.trace().model)
+    if found is None:
+        raise Unanswerable(gettext_lazy("The heads of this model have no stored score for pronouns."))
+    if not (layer < len(found.hits) and head < len(found.hits[0])):
+        raise Unanswerable(gettext_lazy("This model has no head {layer}-{head}.", layer=layer, head=head))
+    hits = found.hits[layer][head]
+    return CheckedAnswer(
+        float(hits),
+        gettext_lazy(
+            "Head {layer}-{head} is correct in {hits} of {links} held-out sentences, the rule “{rule}” in {by_rule}.",
+            layer=layer,
+            head=head,
+            hits=hits,
+            links=found.links,
+            rule=translate(found.rule),
+            by_rule=round(found.links * found.rule_accuracy / 100),
+        ),
+        tolerance=2,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import headlight
 from inference import EMBEDDED
 from inference.files.embedded import BERT, TRANSLATOR
 from inference.tasks.anatomy import Anatomy
@@ -51,6 +52,23 @@ def entropy_of_products() -> float:
 @pytest.mark.slow
 def test_undivided_scores_have_the_entropy_of_their_products() -> None:
     assert number("mean_entropy", {"scaled": False}) == pytest.approx(entropy_of_products(), abs=1e-3)
+
+
+@pytest.mark.slow
+def test_the_largest_source_and_the_hits_are_those_of_the_commands() -> None:
+    given = {"layer": 3, "head": 1, "word": "it", "to": "animal"}
+    terms = headlight.why(TIRED, "3-1", "it", "animal")["terms"]
+    for side in ("query", "key"):
+        sums: dict[str, float] = {}
+        for term in terms:
+            source = term[f"{side}_source"]
+            sums[source] = sums.get(source, 0.0) + term["centred"]
+        largest = max(sums, key=lambda source: sums[source])
+        assert found("largest_source", {**given, "side": side}).answer == largest.replace(" ", "_")
+    hits = [[number("pronoun_hits", {"layer": 1, "head": head}) for head in (3, 4)], [18.0, 9.0]]
+    assert hits[0] == hits[1]
+    with pytest.raises(Unanswerable):
+        found("pronoun_hits", {"layer": 6, "head": 0})
 
 
 @pytest.mark.slow

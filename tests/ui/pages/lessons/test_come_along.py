@@ -14,6 +14,7 @@ from lessons.checks import CHECKS, truth
 from lessons.library import CLAIMS, COURSE, ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
+from ui.pages.break_head.options import BreakHeadOptions
 from ui.pages.by_hand.options import ByHandOptions
 from ui.pages.compare.options import CompareOptions
 from ui.pages.lessons.views import empty_view
@@ -30,6 +31,7 @@ from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse
 
 OPTIONS: dict[str, type[Any]] = {
+    "break_head": BreakHeadOptions,
     "by_hand": ByHandOptions,
     "compare": CompareOptions,
     "masked_words": MaskedWords,
