@@ -47,6 +47,8 @@ def go_to(page: Page, view: str) -> None:
     place = page.locator(".st-key-top_bar") if there in HIDDEN else page.get_by_test_id("stSidebar")
     place.get_by_role("link", name=there.title, exact=True).click()
     if len(there.views) > 1:  # The link of the page that is open keeps its view.
+        # The page before may have a control with the name of the tab.
+        expect(page.get_by_role("heading", level=1)).to_have_text(there.title)
         page.get_by_role("radio", name=title_of(view), exact=True).click()
 
 

@@ -147,8 +147,8 @@ def test_unknown_ways_are_refused() -> None:
         mix(LEVELS, "level", 7)
     with pytest.raises(ValueError, match='as "first"'):
         mix(LEVELS, "first")
-    with pytest.raises(ValueError, match='as "last"'):
-        pool(LEVELS[0], [False] * 5, "last")
+    with pytest.raises(ValueError, match='as "median"'):
+        pool(LEVELS[0], [False] * 5, "median")
     with pytest.raises(ValueError, match="tokens only"):
         pool(LEVELS[0], [True] * 5, "words")
     with pytest.raises(ValueError, match="two different"):

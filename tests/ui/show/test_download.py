@@ -23,6 +23,7 @@ NO_MODEL = {
     "headlight-probes.json",
     "headlight-pairs.csv",
     "headlight-class.csv",
+    "headlight-cards.csv",  # each row names its model
     "headlight-worksheet.md",
     "headlight-worksheet.csv",
     "lesson.toml",
