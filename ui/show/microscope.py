@@ -152,7 +152,7 @@ def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any])
         ),
         on_click=set_view_state,
         kwargs=OPEN,
-        help=_("The text was edited, and the head, the word and its target stayed. This opens it as a new text."),
+        help=_("The edited text kept its head and words. This opens it as a new text."),
     )
     return layer, head
 

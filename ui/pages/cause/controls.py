@@ -93,7 +93,7 @@ def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
 
 def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
     """Draw an expander with buttons for whole layers, the list of edits, and a field to type edits."""
-    with st.expander(_("All that is removed")):
+    with st.expander(_("All ablations")):
         layer = head[0]
         mine = [Ablate(*place) for place in places if place[0] == layer]
         shortcuts = (

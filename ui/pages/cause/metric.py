@@ -179,10 +179,7 @@ def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | N
             label,
             shown=shown,
             max_chars=60,
-            help=_(
-                "What is watched is how many times likelier the first word is than the second, as a logarithm"
-                " (log-odds)."
-            ),
+            help=_("The answer is measured as the log-odds of the first word against the second."),
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:

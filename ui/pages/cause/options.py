@@ -49,7 +49,7 @@ class CauseOptions(AnsweringOptions):
     clicking: str = option(
         "ablate",
         label=gettext_lazy("Click action"),
-        help=gettext_lazy("Click heads on the map. To mask an edge, click a head, its query word and its key word."),
+        help=gettext_lazy("Click heads. To mask an edge, click a head, its query word and its key word."),
         choices=CLICKS,
     )
     looks: int | None = option(None, of_text=drop_place)  # query token of the edge to mask, until the key is clicked
@@ -62,14 +62,14 @@ class CauseOptions(AnsweringOptions):
     later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = option(
         "least",
-        label=gettext_lazy("At each step remove the head that changes the answer"),
-        help=gettext_lazy("Each step tries every remaining head and compares with the whole model."),
+        label=gettext_lazy("Each step ablates"),
+        help=gettext_lazy("Each step ablates the head that changes the answer least or most, of all that remain."),
         choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
     )
     # Number of heads that the curve removes.
     steps: int | None = option(
         None,
-        label=gettext_lazy("Heads to remove"),
+        label=gettext_lazy("Heads to ablate"),
         help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
     )
     curve: bool = False

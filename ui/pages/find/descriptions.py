@@ -55,21 +55,19 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     )
     if asked.inward and asked.is_adjusted:
         return _(
-            "{many} of {size} heads look at {source} more from {first} than from {second}, by over {least}, beyond what"
-            " other words and other texts give",
+            "In {many} of {size} heads, {first} attends to {source} more than {second} does (excess, by over {least})",
             **values,
         )
     if asked.inward:
         return _(
-            "{many} of {size} heads look at {source} more from {first} than from {second}, by over {least}", **values
+            "In {many} of {size} heads, {first} attends to {source} more than {second} does, by over {least}", **values
         )
     if asked.is_adjusted:
         return _(
-            "{many} of {size} heads look from {source} more at {first} than at {second}, by over {least}, beyond what"
-            " other words and other texts give",
+            "In {many} of {size} heads, {source} attends more to {first} than to {second} (excess, by over {least})",
             **values,
         )
-    return _("{many} of {size} heads look from {source} more at {first} than at {second}, by over {least}", **values)
+    return _("In {many} of {size} heads, {source} attends more to {first} than to {second}, by over {least}", **values)
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
@@ -89,8 +87,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     }
     if kept and other.is_adjusted:
         return _(
-            "In the other text, head {head} still prefers {word}: {weight:.2f} beyond others against {less:.2f} for"
-            " {other}.",
+            "In the other text, head {head} still prefers {word}: excess {weight:.2f} against {less:.2f} for {other}.",
             **values,
         )
     if kept:
@@ -100,8 +97,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
         )
     if other.is_adjusted:
         return _(
-            "In the other text, head {head} now prefers {word}: {weight:.2f} beyond others against {less:.2f} for"
-            " {other}.",
+            "In the other text, head {head} now prefers {word}: excess {weight:.2f} against {less:.2f} for {other}.",
             **values,
         )
     return _(
@@ -119,13 +115,13 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     values["size"] = int(np.isfinite(asked.preference).sum())
     if not counts:
         return _(
-            "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the second."
-            " Add changes that should not matter below, to see how many flip by chance.",
+            "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to "
+            "the second. Add neutral rewordings to see how many flip by chance.",
             **values,
         )
     return _(
-        "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the second. By"
-        " changes that should not matter, {counts} flip ({mean:.1f} on average).",
+        "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the "
+        "second. In neutral rewordings, {counts} flip ({mean:.1f} on average).",
         **values,
         counts=format_comma_list([str(count) for count in counts]),
         mean=sum(counts) / len(counts),

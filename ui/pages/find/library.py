@@ -36,10 +36,7 @@ def pick_probe(choice: ViewState) -> Probe | None:
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_on_pick,
-        help=_(
-            "Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
-            " changes that should not matter."
-        ),
+        help=_("A word, two candidates, a changed text and neutral rewordings, written for this page."),
     )
     if now is not None and now.note:
         show_notice(now.note, role="status")
@@ -56,7 +53,7 @@ def _on_pick() -> None:
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
     """Draw the controls that save the current question as a probe and open saved probes."""
     with st.expander(_("Your own questions")):
-        name = st.text_input(_("Name of this question"), key=NAME, max_chars=80, help=_("What the list calls it"))
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("What the list calls it"))
         source, first, second = (
             asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
         )
@@ -66,7 +63,7 @@ def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -
             _("Save these probes"),
             dump_probes([*mine, now]),
             "headlight-probes.json",
-            _("One file with this question and those that you opened, to be opened here again"),
+            _("This question and those that you opened, in one file."),
             kind="application/json",
         )
         st.file_uploader(

@@ -36,13 +36,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head that gives *animal* much weight from *it* looks as if it resolved the pronoun. Whether it "
-                "does is seen when the meaning changes and the words stay: does its preference turn?\n"
-                "- Any change of a text turns some heads. The count for changes that should not matter says how many "
-                "flips to expect from the wording alone.\n"
-                "- Attention is where a head reads, not yet what the model does with it "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)); the page Cause removes heads and looks. The "
-                "rule for words of several pieces is that of [arXiv:1906.04341](https://arxiv.org/abs/1906.04341)."
+                "- A head in which *it* attends to *animal* seems to resolve the pronoun. Test it: does it "
+                "flip if one word changes the meaning?\n- Any change of a text flips some heads. Neutral "
+                "rewordings show how many flips to expect from the wording alone.\n- Attention is not yet an "
+                "effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): ablate the head to measure "
+                "that. Words of several tokens follow [arXiv:1906.04341](https://arxiv.org/abs/1906.04341)."
             )
         )
 
@@ -56,18 +54,18 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
     st.session_state[OTHER] = found.other or (probe.other if probe else "")
     st.session_state[NEUTRAL] = found.neutral or ("\n".join(probe.neutral) if probe else "")
     other = left.text_area(
-        _("The text with one thing changed"),
+        _("Changed text"),
         key=OTHER,
         height=120,
         on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
-        help=_("The same sentence with one thing changed on which the answer may hang, such as wide for tired."),
+        help=_("The same sentence with one word changed that changes the meaning, such as wide for tired."),
     )
     neutral = right.text_area(
-        _("Changes that should not matter, a line each"),
+        _("Neutral rewordings"),
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("The first sentence with another word changed, which leaves the answer as it was."),
+        help=_("The first sentence in other words with the same meaning, one per line."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
@@ -78,7 +76,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
     view = View(trace, words=True)
     if not has_enough_words(view):
         show_notice(
-            _("This question needs three words: one that looks, and two it may look at. Type a longer text."),
+            _("This view compares two candidates for a source word. Type a text of at least three words."),
             role="status",
         )
         return
@@ -90,7 +88,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
     pick_strength(choice)
     answer(asked, choice)
     draw_pronoun_head(trace)
-    st.subheader(_("And when one word changes?"))
+    st.subheader(_("If one word changes"))
     other, neutral = texts(found, probe)
     again = None
     if other:
@@ -101,9 +99,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
                 changed, *harmless = map(require_readable, get_backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
-                show_notice(
-                    _("The other text has no counterpart of all three words. Keep them, and change another word.")
-                )
+                show_notice(_("The changed text lacks one of the three words. Keep them, and change another word."))
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest)

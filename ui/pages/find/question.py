@@ -23,7 +23,7 @@ from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.figures.head_maps import head_map, picked_head
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS: dict[str, str] = {"excess": gettext_lazy("beyond what others get"), "weight": gettext_lazy("weight alone")}
+STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
 ROLE_NAMES: dict[str, str] = {
     "source": gettext_lazy("Source word"),
     "first": gettext_lazy("First candidate"),
@@ -41,20 +41,18 @@ def pick_words(asked: HeadAnswers, options: FindOptions) -> None:
     left, right = st.columns([3, 2])
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     left.segmented_control(
-        _("A click sets the"),
+        _("A click sets"),
         ROLES,
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-        help=_("Choose what you want to set, then click a word of the sentence."),
+        help=_("Choose what to set, then click a word of the sentence."),
     )
     right.toggle(
-        _("Ask the other way round"),
+        _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_(
-            "Off: how much the source word looks at each candidate. On: how much each candidate looks at the source."
-        ),
+        help=_("Off: attention from the source to each candidate. On: from each candidate to the source."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in LABELS.items()}
@@ -83,16 +81,13 @@ def pick_strength(choice: ViewState) -> None:
     """Draw the control of the measure of strength, which all pages share."""
     st.session_state[STRENGTH] = choice.by
     st.segmented_control(
-        _("Strong is"),
+        _("Strength"),
         list(STRENGTHS),
         key=STRENGTH,
         format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
         on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
-        help=_(
-            "Beyond what others get: the weight less what the text's other words give the same word in that head, or "
-            "less what the head gives that place in other texts, whichever is more. Weight alone: as the model has it."
-        ),
+        help=_("Excess: the weight minus the larger of its column mean and positional prior."),
     )
 
 
@@ -102,7 +97,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _("weight beyond others") if asked.is_adjusted else _("weight")
+    unit = _("excess") if asked.is_adjusted else _("weight")
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
@@ -115,9 +110,9 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
     st.caption(
         _(
-            "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
-            " pieces counts as one: attention to it is the sum over its pieces, attention from it the mean. Click a"
-            " cell to select the head on all pages."
+            "Each cell is a head; a click selects it on all pages. The first two maps share a scale; the "
+            "third is their difference. Attention to a word is the sum over its tokens, attention from it "
+            "the mean."
         )
     )
 
@@ -125,7 +120,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
 def _title(asked: HeadAnswers, name: str) -> str:
     """Return the title of a candidate's map."""
     if asked.is_adjusted:
-        return _("Beyond others from {word}", word=name) if asked.inward else _("Beyond others to {word}", word=name)
+        return _("Excess from {word}", word=name) if asked.inward else _("Excess to {word}", word=name)
     return _("Weight from {word}", word=name) if asked.inward else _("Weight to {word}", word=name)
 
 
@@ -159,8 +154,8 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     draw_chart(figure, "find_flips", place=right, on_click=_on_pick)
     st.caption(
         _(
-            "The change of each head's preference, and the heads whose preference turns from one word to the other, by"
-            " over {least} on either side.",
+            "Left: the change of each head's preference. Right: heads that prefer another word after the "
+            "change, by over {least} each time.",
             least=LEAST,
         )
     )

@@ -58,12 +58,12 @@ class MicroscopeOptions:
     )
     by: str = option(  # Measure that ranks links.
         "excess",
-        label=gettext_lazy("Strong is"),
+        label=gettext_lazy("Strength"),
         help=gettext_lazy(
             "Excess: the weight minus the larger of two baselines, other words' weight on the same token and "
             "the head's weight at that distance in other texts. Weight: as the model computes it."
         ),
-        choices={"excess": gettext_lazy("beyond what other words get"), "weight": gettext_lazy("weight alone")},
+        choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
     )
 
 
