@@ -65,7 +65,7 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("The first sentence in other words with the same meaning, one per line."),
+        help=_("The first sentence, changed without changing its meaning; one per line."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
