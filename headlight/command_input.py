@@ -43,6 +43,13 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
 
 
+def add_result_options(parser: argparse.ArgumentParser, content: str) -> None:
+    """Add the options of a command that prints a summary: the model, and a JSON file for ``content``."""
+    add_model_option(parser)
+    add_hub_options(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help=f"write {content} to a file")
+
+
 def open_model(asked: argparse.Namespace) -> tuple[LocalBackend, str]:
     """Open the model that the options name; return a backend and the model's name in it.
 
@@ -153,3 +160,11 @@ def write_file(file: Path, content: bytes) -> None:
 def write_json(file: Path, found: dict[str, Any]) -> None:
     """Write a result to a file as JSON; raise CommandError if that fails."""
     write_file(file, (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def deliver_result(asked: argparse.Namespace, found: dict[str, Any], summary: str) -> int:
+    """Write a result as JSON if the options name a file, print its summary, and return the exit status."""
+    if asked.json is not None:
+        write_json(asked.json, found)
+    print(summary)
+    return 0

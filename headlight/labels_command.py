@@ -10,12 +10,11 @@ from typing import Any
 from attention.head_names import head_label
 from headlight.command_input import (
     CommandError,
-    add_hub_options,
-    add_model_option,
+    add_result_options,
+    deliver_result,
     open_model,
     refuse_unwritable,
     shared_backend,
-    write_json,
 )
 from headlight.score_command import SHOWN, read_head
 from inference.backend import LocalBackend
@@ -116,9 +115,7 @@ def add_parser(commands: Any) -> None:
         "--direction", choices=DIRECTIONS,
         help="out: a link's source attends to its target; in: the opposite; without it, the head's better direction",
     )  # fmt: skip
-    add_model_option(parser)
-    add_hub_options(parser)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number to a file")
+    add_result_options(parser, "every number")
     parser.set_defaults(run=run)
 
 
@@ -131,10 +128,7 @@ def run(asked: argparse.Namespace) -> int:
     found = explain_labels(
         backend, asked.file, asked.format, asked.head, asked.relation, asked.direction, model, asked.revision
     )
-    if asked.json is not None:
-        write_json(asked.json, found)
-    print(summary(found))
-    return 0
+    return deliver_result(asked, found, summary(found))
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from attention.head_names import head_label, parse_head
@@ -14,15 +13,14 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from headlight.command_input import (
     CommandError,
-    add_hub_options,
-    add_model_option,
+    add_result_options,
     add_text_options,
+    deliver_result,
     open_model,
     read_trace,
     refuse_unwritable,
     request_of,
     shared_backend,
-    write_json,
 )
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED, TraceRequest
@@ -188,9 +186,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--to", dest="key", metavar="WORD", required=True, help="the word that it attends to")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
     add_text_options(parser)
-    add_model_option(parser)
-    add_hub_options(parser)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every term and check to a file")
+    add_result_options(parser, "every term and check")
     parser.set_defaults(run=run)
 
 
@@ -203,10 +199,7 @@ def run(asked: argparse.Namespace) -> int:
     request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)
     found = explain_score(backend, trace, request, asked.head, asked.query, asked.key, asked.part)
-    if asked.json is not None:
-        write_json(asked.json, found)
-    print(summary(found))
-    return 0
+    return deliver_result(asked, found, summary(found))
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -12,13 +12,12 @@ import numpy as np
 from attention.similarity import POOLINGS
 from headlight.command_input import (
     CommandError,
-    add_hub_options,
-    add_model_option,
+    add_result_options,
+    deliver_result,
     open_model,
     refuse_unwritable,
     shared_backend,
     text_of,
-    write_json,
 )
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED
@@ -92,9 +91,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--among", type=Path, metavar="FILE", help="search a file of sentences instead of B")
     parser.add_argument("--top", type=int, default=10, metavar="N", help="sentences that a search returns (10)")
     parser.add_argument("--pooling", choices=POOLINGS, help="how token vectors become one; the model's own without it")
-    add_model_option(parser)
-    add_hub_options(parser)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the whole table to a file")
+    add_result_options(parser, "the whole table")
     parser.set_defaults(run=run)
 
 
@@ -102,23 +99,17 @@ def run(asked: argparse.Namespace) -> int:
     """Print the cosine and its largest pairs, write the table if a file is given, and return the exit status."""
     if asked.json is not None:
         refuse_unwritable(asked.json)
-    backend, model = open_model(asked)
-    a, b = (text_of(text) or "" for text in (asked.a, asked.b))
     if (asked.b is None) == (asked.among is None):
         raise CommandError("Give either a second text or --among FILE.")
+    backend, model = open_model(asked)
+    a, b = (text_of(text) or "" for text in (asked.a, asked.b))
     if asked.among is not None:
-        hits = search_file(
-            backend, SimilarityRequest(model, asked.revision, a, a, asked.pooling), asked.among, asked.top
-        )
-        if asked.json is not None:
-            write_json(asked.json, hits)
-        print("\n".join(f"{hit['cosine']:.3f}  {hit['number']}  {hit['sentence']}" for hit in hits["hits"]))
-        return 0
+        request = SimilarityRequest(model, asked.revision, a, a, asked.pooling)
+        hits = search_file(backend, request, asked.among, asked.top)
+        lines = (f"{hit['cosine']:.3f}  {hit['number']}  {hit['sentence']}" for hit in hits["hits"])
+        return deliver_result(asked, hits, "\n".join(lines))
     found = explain_similarity(backend, SimilarityRequest(model, asked.revision, a, b, asked.pooling))
-    if asked.json is not None:
-        write_json(asked.json, found)
-    print(summary(found))
-    return 0
+    return deliver_result(asked, found, summary(found))
 
 
 def summary(found: dict[str, Any]) -> str:
