@@ -34,6 +34,17 @@ class CheckInput:
     special: bool = True
     cut: int | None = None  # number of tokens to read; None reads all
 
+    @property
+    def request_fields(self) -> dict[str, Any]:
+        """Return the model and its input as fields of a request: model, revision, text, pair and cut."""
+        return {
+            "model": self.model,
+            "revision": self.revision or None,
+            "text": self.text,
+            "pair": self.pair or None,
+            "cut": self.cut,
+        }
+
 
 @dataclass(frozen=True)
 class CheckedAnswer:
@@ -80,16 +91,7 @@ class CheckContext:
     def trace(self) -> Trace:
         """Compute the trace of the input's text."""
         one = self.reading
-        return self.models.trace(
-            TraceRequest(
-                model=one.model,
-                revision=one.revision or None,
-                text=one.text,
-                pair=one.pair or None,
-                target=one.target or None,
-                cut=one.cut,
-            )
-        )
+        return self.models.trace(TraceRequest(**one.request_fields, target=one.target or None))
 
     def view(self) -> View:
         """Return the view of the trace with the input's view options; raise Unanswerable if it lacks the part."""

@@ -203,17 +203,7 @@ def translation(asked: CheckContext) -> CheckedAnswer:
 
 
 def _fill_blanks(asked: CheckContext, *tried: str) -> Filled:
-    one = asked.reading
-    return asked.models.predict(
-        MaskedWords(
-            model=one.model,
-            revision=one.revision or None,
-            text=one.text,
-            pair=one.pair or None,
-            cut=one.cut,
-            words=tried,
-        )
-    )
+    return asked.models.predict(MaskedWords(**asked.reading.request_fields, words=tried))
 
 
 def _fit(asked: CheckContext, word: str) -> tuple[int, float]:

@@ -56,14 +56,9 @@ def largest_source(  # noqa: PLR0913  # a head, two words and a side
     view = asked.view()
     check_head(view, layer, head)
     query, key = view.queries[place(view.queries, word)].pieces[0], view.keys[place(view.keys, to)].pieces[0]
-    one = asked.reading
     terms = asked.models.inspect(
         ScoreRequest(
-            model=one.model,
-            revision=one.revision or None,
-            text=one.text,
-            pair=one.pair or None,
-            cut=one.cut,
+            **asked.reading.request_fields,
             part=view.part or view.trace.part,
             layer=layer,
             head=head,
