@@ -34,16 +34,15 @@ class SentenceSearch:
 
     def step(self, inspect: Callable[[Pooled], TextVectors]) -> None:
         """Read the next PART sentences; raise UserError if the text cannot be read."""
-        wanted = inspect(replace(self.asked, texts=(self.text,)))
-        if wanted.refused[0]:
-            raise UserError(wanted.refused[0])
         start = self.done * PART
-        made = inspect(replace(self.asked, texts=self.asked.texts[start : start + PART]))
-        readable = [at for at, reason in enumerate(made.refused) if not reason]
-        self.refused += len(made.refused) - len(readable)
+        made = inspect(replace(self.asked, texts=(self.text, *self.asked.texts[start : start + PART])))
+        if made.refused[0]:
+            raise UserError(made.refused[0])
+        readable = [at for at, reason in enumerate(made.refused) if at and not reason]
+        self.refused += len(made.refused) - 1 - len(readable)
         if readable:
-            cosines = cosine(made.vectors[readable], wanted.vectors)[:, 0]
-            self.hits = merge_hits(self.hits, cosines.tolist(), [start + at for at in readable], self.most)
+            cosines = cosine(made.vectors[readable], made.vectors[:1])[:, 0]
+            self.hits = merge_hits(self.hits, cosines.tolist(), [start + at - 1 for at in readable], self.most)
         self.done += 1
 
 
