@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -208,9 +209,12 @@ def attend(seen: StudentView | NotInClass | None) -> None:
         show_notice(seen.sentence)
 
 
-def shared_address() -> str:
-    """Return the address of the present view to share: without the visitor's language and class."""
-    return _address(current_view(), page_query())
+def shared_address(**fields: Any) -> str:
+    """Return the address of the present view to share: without the visitor's language and class.
+
+    ``fields`` are added to its query.
+    """
+    return _address(current_view(), {**page_query(), **fields})
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
@@ -233,7 +237,7 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     return present
 
 
-def _address(view: str, query: dict[str, str]) -> str:
+def _address(view: str, query: Mapping[str, Any]) -> str:
     """Return the address of a view; it names the model, so that it does not depend on the default model."""
     written = urlencode({"model": DEFAULT_MODEL, **query, **view_fields(view)})
     return f"/{BY_VIEW[view].path}?{written}"

@@ -147,9 +147,9 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
     focus = _cell(choice.focus, view.queries, "focus", notes)
     target = _cell(choice.to, view.keys, "to", notes)
     if focus is None and example is not None:
-        focus = _word(view.queries, example.get("focus", ""))
+        focus = find_word(view.queries, example.get("focus", ""))
     if target is None and example is not None and choice.focus is None:
-        target = _word(view.keys, example.get("target", ""))
+        target = find_word(view.keys, example.get("target", ""))
     if focus is None:
         focus = pronoun_in(view)
     if focus is None:
@@ -244,7 +244,7 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
     return next((i for i, cell in enumerate(cells) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 
-def _word(cells: Sequence[DisplayToken], word: str) -> int | None:
+def find_word(cells: Sequence[DisplayToken], word: str) -> int | None:
     """Return the index of the first cell with this word, ignoring case, or None."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
@@ -51,7 +50,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         other_weight=round(test.other, 4),
         fooled=sum(one.outcome == "fooled" for one in reworded),
         reworded=len(reworded),
-        address=_address(head, names),
+        address=shared_address(layer=head[0], head=head[1], source=source, right=right, other=other),
     )
     in_class = classroom.code() is not None
     st.button(
@@ -65,14 +64,6 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         if in_class
         else _("Cards last until you reload."),
     )
-
-
-def _address(head: tuple[int, int], names: tuple[str, str, str]) -> str:
-    """Return the link of this view with the head and the words, even if they are defaults."""
-    place = urlsplit(shared_address())
-    query = dict(parse_qsl(place.query, keep_blank_values=True))
-    words = dict(zip(("source", "right", "other"), names, strict=True))
-    return f"{place.path}?{urlencode({**query, 'layer': head[0], 'head': head[1], **words})}"
 
 
 def _keep(card: Card) -> None:

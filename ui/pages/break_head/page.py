@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention.counterexamples import LinkTest, LinkWords, measure_links
 from attention.head_search import LEAST
+from attention.spreadsheet import column_names
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, translate
@@ -191,7 +192,7 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         else (kinds[one.kind], one.text, one.test.right, one.test.other, translate(OUTCOMES[one.test.outcome]))
         for one in trials
     ]
-    unique = [headings[0], headings[1], f"{names[1]} ", names[2], headings[4]]
+    unique = column_names(headings)
     decimals = st.column_config.NumberColumn(format="%.2f")
     draw_table(
         dict(zip(unique, zip(*rows, strict=True), strict=True)), column_config=dict.fromkeys(unique[2:4], decimals)

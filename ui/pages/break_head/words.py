@@ -6,7 +6,7 @@ from attention.counterexamples import LinkWords
 from attention.view import View
 from ui.input.probes import Probe
 from ui.pages.break_head.options import BreakHeadOptions
-from ui.state.selection import pronoun_in
+from ui.state.selection import find_word, pronoun_in
 
 # English words after which a noun is expected.
 DETERMINERS = frozenset(
@@ -24,9 +24,9 @@ def find_words(view: View, options: BreakHeadOptions, probe: Probe | None) -> Li
     Without a pronoun, the last word takes its place.
     """
     named = ("", "", "") if probe is None else (probe.source, *probe.candidates)
-    source = find_word(view, options.source)
+    source = find_word(view.keys, options.source)
     if source is None:
-        source = find_word(view, named[0])
+        source = find_word(view.keys, named[0])
     if source is None:
         source = pronoun_in(view)
     if source is None:
@@ -36,7 +36,7 @@ def find_words(view: View, options: BreakHeadOptions, probe: Probe | None) -> Li
     guessed = guess_nouns(view, source)
     taken = [source]
     for chosen, known in ((options.right, named[1]), (options.other, named[2])):
-        wanted = [find_word(view, chosen), find_word(view, known), *guessed]
+        wanted = [find_word(view.keys, chosen), find_word(view.keys, known), *guessed]
         noun = next((cell for cell in wanted if cell is not None and cell not in taken), None)
         if noun is None:
             return None
@@ -66,15 +66,6 @@ def guess_nouns(view: View, source: int) -> list[int]:
 def _is_word(view: View, at: int) -> bool:
     """Return whether a cell is a word, not a special token or a punctuation mark."""
     return not view.keys[at].special and view.keys[at].text[:1].isalnum()
-
-
-def find_word(view: View, word: str) -> int | None:
-    """Return the first cell with this word, ignoring case; None for "" or a word that the text lacks."""
-    wanted = word.casefold()
-    return next(
-        (at for at, cell in enumerate(view.keys) if wanted and not cell.special and cell.text.casefold() == wanted),
-        None,
-    )
 
 
 def span_of(view: View, cell: int) -> tuple[int, int] | None:

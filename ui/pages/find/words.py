@@ -7,7 +7,7 @@ from i18n import ngettext
 from ui.input.probes import Probe
 from ui.run.head_answers import Words
 from ui.show.text import format_comma_list
-from ui.state.selection import select
+from ui.state.selection import find_word, select
 from ui.state.view_state import ViewState
 
 
@@ -21,7 +21,9 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
     selection, notes = select(choice, view, example)
     source, first, second = selection["focus"], selection["target"], _cell_of_token(view, against)
     missing = (
-        [] if probe is None else [word for word in (probe.source, *probe.candidates) if _find_word(view, word) is None]
+        []
+        if probe is None
+        else [word for word in (probe.source, *probe.candidates) if find_word(view.keys, word) is None]
     )
     if missing:
         notes.append(
@@ -34,8 +36,8 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
                 words=format_comma_list([_quote(word) for word in missing]),
             )
         )
-    if second is None and probe is not None and first == _find_word(view, probe.candidates[0]):
-        second = _find_word(view, probe.candidates[1])
+    if second is None and probe is not None and first == find_word(view.keys, probe.candidates[0]):
+        second = find_word(view.keys, probe.candidates[1])
     ordered = _most_attended(view, source)
     taken = [source]
     if first is None or first == source:
@@ -62,12 +64,6 @@ def _cell_of_token(view: View, token: int | None) -> int | None:
     if token is None:
         return None
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), None)
-
-
-def _find_word(view: View, word: str) -> int | None:
-    return next(
-        (at for at, cell in enumerate(view.keys) if not cell.special and cell.text.lower() == word.lower()), None
-    )
 
 
 def _quote(word: str) -> str:
