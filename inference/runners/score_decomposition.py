@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,7 +61,7 @@ def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreA
     if len(seen.reading.row) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The image has {tokens:,} tokens; scores are decomposed for up to {longest}. Choose a smaller image size.",
+                "The image has {tokens:,} tokens; scores are decomposed for up to {longest}. Choose a smaller size.",
                 tokens=len(seen.reading.row),
                 longest=LONGEST,
             ),
@@ -78,7 +79,7 @@ def _failing(loaded: LoadedModel) -> AbstractContextManager[None]:
     )
 
 
-def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
+def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
     """Return the terms of a score and their checks, for a prepared model and a single text or picture."""
     part = question.part or next(iter(heads_of(model)))
     refuse_head(model, part, question.layer, question.head)
