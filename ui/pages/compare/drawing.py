@@ -105,7 +105,7 @@ def _on_word_click(found: Comparison, side: int, key: str) -> None:
 
 
 def figures(found: Comparison) -> None:
-    """Draw the change of each head, and the row of the word in focus."""
+    """Draw the change of each head, both texts, and the row of the word in focus."""
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("How much does each head change?"), _("divergence (bits)"), selected=found.head)
@@ -116,6 +116,8 @@ def figures(found: Comparison) -> None:
             "0: the same attention; 1: no overlap. Click to select."
         )
     )
+    with left:
+        draw_token_strips(found)
     words, one, other, place = row_of(found)
     focus = found.sides.beside.left.queries[found.focus].text
     names = found.sides.names()

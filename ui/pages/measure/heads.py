@@ -6,7 +6,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from probing.results import RelationRow, candidates
-from ui.input.controls import bound_widget
+from ui.input.controls import bound_widget, control_row
 from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
@@ -63,8 +63,8 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
     Return the best head of the selected relation, or None if no relation has enough links.
     """
-    left, right = st.columns([1, 4])
-    bound_widget(MeasureOptions, "least", left.number_input, min_value=1, max_value=100_000, step=5)
+    row = control_row("measure")
+    bound_widget(MeasureOptions, "least", row.number_input, min_value=1, max_value=100_000, step=5, width=290)
     best = relations(found, options)
     names = list(best)
     if not names:
@@ -72,7 +72,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         return None
     relation = options.relation if options.relation in names else names[0]
     bound_widget(
-        MeasureOptions, "relation", right.selectbox, options=names, shown=relation, format_func=describe_relation
+        MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
     show_notice(summary(found, best[relation], len(best)), role="status")
     scores = [_score(found, row) for row in best.values()]

@@ -47,7 +47,6 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     except UserError as refusal:
         show_error(refusal)
         return
-    show_notice(draw_position_scheme(held), role="status")
     pick_view()
     if options.show == "test":
         order_test(choice, trace, options)
@@ -57,6 +56,7 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
         shifting(held, options)
     else:
         scores(choice, trace, held, options)
+    show_notice(draw_position_scheme(held), role="status")
 
 
 def draw_view() -> None:

@@ -47,10 +47,6 @@ def draw_map(
 ) -> None:
     """Draw the summary, the role map and its caption; a click selects a head."""
     show_notice(summary(known, roles, options), role="status")
-    if relations.row_of_head:
-        show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
-    for note in sinks(known, roles):
-        show_notice(note, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
     shares = np.full(known.shape, np.nan)
     for layer, head in np.ndindex(*known.shape):
@@ -61,6 +57,10 @@ def draw_map(
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
     draw_chart(figure, MAP, on_click=keep_head)
+    if relations.row_of_head:
+        show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
+    for note in sinks(known, roles):
+        show_notice(note, role="status")
     st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
 

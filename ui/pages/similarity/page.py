@@ -8,7 +8,7 @@ import streamlit as st
 from i18n import _, gettext_lazy
 from inference import UserError
 from ui.input.composing import compose
-from ui.input.controls import bound_widget
+from ui.input.controls import bound_widget, control_row
 from ui.input.second_text import pick_second_text, settle_second_text
 from ui.pages.similarity.heads import draw_heads
 from ui.pages.similarity.options import SimilarityOptions
@@ -48,10 +48,10 @@ def draw_view() -> None:
     if choice.opened:
         show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
         return
-    pair, text, pooling = st.columns([2, 4, 2])
+    row = control_row("similarity")
     settled = settle_second_text(SimilarityOptions, choice, options.other)
-    other = pick_second_text(SimilarityOptions, choice, settled, (pair, text), SECOND)
-    bound_widget(SimilarityOptions, "pooling", pooling.selectbox)
+    other = pick_second_text(SimilarityOptions, choice, settled, row, SECOND)
+    bound_widget(SimilarityOptions, "pooling", row.selectbox, width=190)
     bound_widget(SimilarityOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
     if not other and options.show != "search":
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
