@@ -112,7 +112,7 @@ function build(root) {
   const read = make("button", {
     type: "button",
     className: "main",
-    textContent: _("Read it"),
+    textContent: _("Run"),
     title: _("Run the model on this text (Enter)"),
   });
   const more = make("button", {
