@@ -73,7 +73,7 @@ def _draw_menu(figure: Figure, key: str, provenance: About) -> None:
         stem = file_stem(name, about)
         is_image, is_csv = chosen in images, chosen == "csv"
         download_button(
-            _("Download image") if is_image else _("Download data"),
+            _("Download image") if is_image else _("Download"),
             _draw_image(figure, key, chosen, about)
             if is_image
             else tables.table_file(chart_table(figure), chosen, about),
