@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from attention.head_names import parse_head
+from attention.pictures import Picture
 from attention.trace import Trace
 from inference.backend import LocalBackend
 from inference.catalogue.listing import find_reader
 from inference.errors import UserError
+from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
@@ -140,6 +142,15 @@ def text_of(given: str | None) -> str | None:
             " Convert it first, for example with: iconv -f latin1 -t utf-8"
         ) from error
     return text.strip() if given == "-" else text
+
+
+def read_picture(file: Path) -> Picture:
+    """Return the picture in a PNG, JPEG or WebP file; raise CommandError or UserError if there is none."""
+    try:
+        with file.open("rb") as source:
+            return open_picture(source.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
 
 
 def refuse_unwritable(file: Path) -> None:

@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from attention.head_names import head_label, parse_head
@@ -17,6 +18,7 @@ from headlight.command_input import (
     add_text_options,
     deliver_result,
     open_model,
+    read_picture,
     read_trace,
     refuse_unwritable,
     request_of,
@@ -24,8 +26,9 @@ from headlight.command_input import (
 )
 from inference.backend import LocalBackend
 from inference.request import EMBEDDED, TraceRequest
-from inference.tasks.score_decomposition import ScoreAnswer, ScoreRequest
+from inference.tasks.score_decomposition import PictureScoreRequest, ScoreAnswer, ScoreRequest
 
+PATCH = re.compile(r"([0-9]+),([0-9]+)")  # row and column of a patch, from 1, as in the app
 SHOWN = 3  # sources of each side in the printed summary
 
 
@@ -47,7 +50,8 @@ class FoundToken:
 def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], name: str) -> FoundToken:
     """Return the token that ``name`` means: a word, the n-th occurrence of a word ("it:2"), or a token's number.
 
-    Raise CommandError if there is none. A word of several tokens is represented by its first.
+    "2,4" is the patch in row 2 and column 4 of a picture, from 1. Raise CommandError if there is none. A word of
+    several tokens is represented by its first.
     """
     if name.isascii() and name.isdigit():
         if int(name) >= len(tokens):
@@ -55,6 +59,7 @@ def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], na
         return FoundToken(int(name), tokens[int(name)].label, tokens[int(name)].label, 1)
     numbered = re.fullmatch(r"(.+):([1-9][0-9]{0,5})", name, re.DOTALL)
     options = [(name, 1)] + ([(numbered[1], int(numbered[2]))] if numbered else [])
+    options += [(f"({patch[1]}, {patch[2]})", 1) for patch in [PATCH.fullmatch(name.replace(" ", ""))] if patch]
     for word, number in options:
         asked = word.strip().casefold()
         for cells in (words, tokens):
@@ -64,7 +69,7 @@ def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], na
                 at = next(at for at, token in enumerate(tokens) if token.pieces[0] == start)
                 return FoundToken(at, tokens[at].label, found[number - 1].text, stop - start)
     raise CommandError(
-        f'"{name}" is not in the text. Give a word, its second occurrence as in it:2,'
+        f'"{name}" is not in the input. Give a word, its second occurrence as in it:2, a patch as in 2,4,'
         f" or the number of a token from 0 to {len(tokens) - 1}."
     )
 
@@ -80,17 +85,20 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
     target_text: str | None = None,
     part: str | None = None,
     revision: str | None = None,
+    picture: str | Path | None = None,
 ) -> dict[str, Any]:
     """Return the exact terms of an attention score, and causal checks of the largest sources.
 
     ``head`` is a name such as "3-1". ``query`` and ``key`` are words, such as "it" or "it:2", or token numbers.
+    With ``picture``, an image file, ``text`` is "", and patches are named by row and column, such as "2,4".
     ``part`` is "encoder", "decoder" or "cross". The result is that of ``headlight why --json`` (docs/NOTEBOOK.md):
     its ``terms`` sum to ``score``, and their ``centred`` values to ``score`` minus ``mean_over_keys``.
 
     Raise ValueError with a one-sentence message if the score cannot be decomposed.
     """
     backend, name = shared_backend(model)
-    request = TraceRequest(model=name, revision=revision, text=text, pair=pair, target=target_text)
+    seen = None if picture is None else read_picture(Path(picture))
+    request = TraceRequest(model=name, revision=revision, text=text, pair=pair, target=target_text, picture=seen)
     return explain_score(backend, read_trace(backend, request, False), request, head, str(query), str(key), part)
 
 
@@ -104,35 +112,39 @@ def explain_score(  # noqa: PLR0913  # the input, the head and its two words
     layer, number = read_head(head)
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
-    view = View(trace, part=part or trace.part)
+    stack = part or trace.part
+    view = View(trace, part=stack)
     words = replace(view, words=True)
     row = find_token(view.queries, words.queries, query)
     column = find_token(view.keys, words.keys, key)
     answer = backend.inspect(
-        ScoreRequest(
-            request.model,
-            request.revision,
-            text=request.text,
-            pair=request.pair,
-            target=() if trace.target is None else trace.target.ids,
-            cut=len(trace.source) if trace.truncated else None,
-            part=part or trace.part,
-            layer=layer,
-            head=number,
-            query_token=row.index,
-            key_token=column.index,
-        )
+        _question(request, trace, part=stack, layer=layer, head=number, query_token=row.index, key_token=column.index)
     )
     return {
         "model": request.model,
         "text": request.text,
-        "part": part or trace.part,
+        "part": stack,
         "head": head_label(layer, number),
         "from": {"token": row.index, "text": row.text},
         "to": {"token": column.index, "text": column.text},
         "notes": [found.note for found in (row, column) if found.note],
         **_numbers(answer),
     }
+
+
+def _question(request: TraceRequest, trace: Trace, **place: Any) -> ScoreRequest:
+    """Return the request for the terms of a score of a trace; ``place`` has the head and the tokens."""
+    if request.picture is not None:
+        return PictureScoreRequest(request.model, request.revision, picture=request.picture, side=request.side, **place)
+    return ScoreRequest(
+        request.model,
+        request.revision,
+        text=request.text,
+        pair=request.pair,
+        target=() if trace.target is None else trace.target.ids,
+        cut=len(trace.source) if trace.truncated else None,
+        **place,
+    )
 
 
 def read_head(head: str) -> tuple[int, int]:
@@ -178,9 +190,11 @@ def add_parser(commands: Any) -> None:
         "why",
         help="the sources of an attention score",
         usage="headlight why TEXT --head 3-1 --from WORD --to WORD [OPTION …]",
-        epilog="Layers, heads and tokens count from 0. A word is its first occurrence; it:2 is the second.",
+        epilog="Layers, heads and tokens count from 0. A word is its first occurrence; it:2 is the second."
+        " 2,4 is the patch in row 2 and column 4 of a picture, from 1.",
     )
-    parser.add_argument("text", metavar="TEXT", help="the text of the model; - for a pipe")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="the text of the model; - for a pipe")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="a PNG, JPEG or WebP file in place of a text")
     parser.add_argument("--head", metavar="L-H", required=True, help="layer and head, such as 3-1")
     parser.add_argument("--from", dest="query", metavar="WORD", required=True, help="the word that attends")
     parser.add_argument("--to", dest="key", metavar="WORD", required=True, help="the word that it attends to")
@@ -195,8 +209,11 @@ def run(asked: argparse.Namespace) -> int:
     if asked.json is not None:
         refuse_unwritable(asked.json)
     read_head(asked.head)  # refuses before the model is loaded
+    if (asked.text is None) == (asked.picture is None):
+        raise CommandError("Give a text or --picture FILE, and not both.")
+    picture = None if asked.picture is None else read_picture(asked.picture)
     backend, model = open_model(asked)
-    request = request_of(asked, model)
+    request = replace(request_of(asked, model), picture=picture)
     trace = read_trace(backend, request, asked.truncate)
     found = explain_score(backend, trace, request, asked.head, asked.query, asked.key, asked.part)
     return deliver_result(asked, found, summary(found))

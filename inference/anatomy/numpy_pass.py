@@ -30,6 +30,7 @@ from inference.anatomy.program import (
     map_leaves,
     name_of,
 )
+from inference.pictures.image_processing import tower
 from inference.record.attention_function import PATH
 from inference.record.records import register_post_hook, register_pre_hook
 
@@ -53,6 +54,8 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
 ) -> list[FunctionCall]:
     """Run a forward pass on the inputs ``given``; return its torch calls, recomputed in numpy.
 
+    Of a model with a text tower and a picture tower, the tower runs that reads these inputs.
+
     ``layers`` maps each layer's path to its module list. ``then`` continues the pass from the model's output, for
     example from logits to probabilities. Without ``formulas`` nothing is recomputed and no program lines are
     written, so a pass with only ``seen`` costs little more than a plain pass.
@@ -61,7 +64,7 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
     for name, tensor in given.items():
         run.known[tensor] = Value(f'given["{name}"]', tuple(tensor.shape))
     with _track_module(model, layers, run), _Functions(run), torch.inference_mode():
-        then(model(**given))
+        then(tower(model, given)(**given))
     return run.calls
 
 

@@ -59,6 +59,14 @@ class Rule:
     offset: str = ""
 
 
+def _token_table(model: Any) -> Any:
+    """Return the weight of the model's token embeddings, or None, as in a model with a tower for pictures."""
+    try:
+        return getattr(model.get_input_embeddings(), "weight", None)
+    except (AttributeError, NotImplementedError):
+        return None
+
+
 @dataclass(eq=False)
 class SourceRules:
     """The rules by which torch calls pass contributions on, by call number.
@@ -71,8 +79,7 @@ class SourceRules:
     rules: dict[int, Rule] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        tokens = self.model.get_input_embeddings() if hasattr(self.model, "get_input_embeddings") else None
-        weight = getattr(tokens, "weight", None)
+        weight = _token_table(self.model)
         self._tables = {name for name, parameter in self.model.named_parameters() if parameter is weight}
         for call in self.graph.calls:
             rule = self._rule(call) if call.grown and call.fractions else None

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attention.mask import FloatArray
+from attention.pictures import Picture
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
@@ -33,7 +34,6 @@ from inference.tasks.picture_outputs import (
     PictureEffects,
     PictureLabels,
     PictureOutput,
-    PictureRequest,
     PictureTexts,
 )
 from inference.text.encoding import Encoding, check_text
@@ -47,7 +47,7 @@ def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
     Raise UserError if the model reads no pictures, or if edits or texts do not fit.
     """
     refuse_sets(question.edits)
-    seen = prepare_picture(loaded, question)
+    seen = prepare_picture(loaded, question.picture, question.side)
     said = torch.cat(
         [_outputs_by_set(loaded, question, output) for output in outputs(loaded, make_batch(seen), question.edits)]
     )  # (set, number)
@@ -61,14 +61,14 @@ def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
     return PictureOutput(numpy(said), (), "", seen.reading.row)
 
 
-def prepare_picture(loaded: LoadedModel, question: PictureRequest[Any]) -> Read:
+def prepare_picture(loaded: LoadedModel, picture: Picture | None, side: int | None) -> Read:
     """Return the processed picture; raise UserError if there is none or the model reads no pictures."""
-    if loaded.eye is None or question.picture is None:
+    if loaded.eye is None or picture is None:
         said = gettext_lazy(
             "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=loaded.id.name
         )
         raise UserError(said if loaded.eye is None else gettext_lazy("No picture came; this question is about one."))
-    return loaded.eye.read(question.picture, question.side)
+    return loaded.eye.read(picture, side)
 
 
 def make_batch(seen: Read) -> ModelInput:
@@ -187,7 +187,7 @@ def attribute_patches(loaded: LoadedModel, question: AttributionOfPatches) -> Pa
 
     Raise UserError if the picture is too large for gradients.
     """
-    seen = prepare_picture(loaded, question)
+    seen = prepare_picture(loaded, question.picture, question.side)
     texts = None if question.text is None else read_texts(loaded, [question.text])
     _refuse_large(loaded, len(seen.reading.row))
     failed = gettext_lazy(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,8 +23,9 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.attention_function import compute_scores
 from inference.record.edit_hooks import call_of, heads_of
-from inference.runners.whole_pass import prepare_inputs
-from inference.tasks.score_decomposition import RANDOM, ScoreAnswer, ScoreRequest, SourceCheck
+from inference.runners.picture_outputs import make_batch, prepare_picture
+from inference.runners.whole_pass import LONGEST, prepare_inputs
+from inference.tasks.score_decomposition import RANDOM, PictureScoreRequest, ScoreAnswer, ScoreRequest, SourceCheck
 from inference.tasks.whole_pass import PassRequest
 
 WRONG = 1e-4  # largest error of the sum of the terms, relative to the score; rounding explains no more
@@ -43,13 +46,40 @@ def answer(loaded: LoadedModel, question: ScoreRequest) -> ScoreAnswer:
         question.model, question.revision, question.text, question.pair, question.target, question.cut
     )
     ids, given = prepare_inputs(loaded, text)
-    with as_user_error(
-        gettext_lazy("{name} failed while a score was decomposed. Change the text or the model.", name=loaded.id.name)
-    ):
+    with _failing(loaded):
         return explain(loaded.model, given, question, ids)
 
 
-def explain(model: Any, given: dict[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
+def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreAnswer:
+    """Return the terms of a score between two tokens of a picture, and their checks.
+
+    Raise UserError as ``answer`` does, also if there is no picture, or if it has too many tokens.
+    """
+    if not loaded.records:
+        heads_of(loaded.model)
+    seen = prepare_picture(loaded, question.picture, question.side)
+    if len(seen.reading.row) > LONGEST:
+        raise UserError(
+            gettext_lazy(
+                "The image has {tokens:,} tokens; scores are decomposed for up to {longest}. Choose a smaller size.",
+                tokens=len(seen.reading.row),
+                longest=LONGEST,
+            ),
+            details={"tokens": len(seen.reading.row)},
+        )
+    given = make_batch(seen).inputs
+    with _failing(loaded):
+        return explain(loaded.model, given, replace(question, part=""))
+
+
+def _failing(loaded: LoadedModel) -> AbstractContextManager[None]:
+    """Turn an error of a model's pass inside the block into a UserError."""
+    return as_user_error(
+        gettext_lazy("{name} failed while a score was decomposed. Change the input or the model.", name=loaded.id.name)
+    )
+
+
+def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids: tuple[int, ...] = ()) -> ScoreAnswer:
     """Return the terms of a score and their checks, for a prepared model and a single text or picture."""
     part = question.part or next(iter(heads_of(model)))
     refuse_head(model, part, question.layer, question.head)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from attention.pictures import Picture
 from attention.score_terms import ScoreTerms
 from inference.tasks.model_request import InspectRequest
 
@@ -73,3 +74,18 @@ class ScoreRequest(InspectRequest[ScoreAnswer]):
     query_token: int = 0
     key_token: int = 0
     checks: int = 5
+
+
+@dataclass(frozen=True)
+class PictureScoreRequest(ScoreRequest):
+    """A request for the terms of a score between two tokens of a picture, such as patches.
+
+    ``picture`` and ``side`` are as in a TraceRequest. ``text`` and the other fields of texts are ignored, and so is
+    ``part``: in a model with two towers, the score is that of the picture's tower.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "score_decomposition.answer_picture"
+    SEES: ClassVar[bool] = True
+
+    picture: Picture | None = None
+    side: int | None = None

@@ -32,7 +32,7 @@ PAGES = sorted(BY_VIEW)
 class Visit:
     """The selector of a view's main figure, and the view's use of the shared text box."""
 
-    figure: str  # CSS selector; empty for Explore.
+    figure: str  # CSS selector
     text: bool = True
     patience: int = PATIENCE  # Milliseconds; more if the page first unpacks a model.
 
@@ -41,7 +41,7 @@ CHART = ".js-plotly-plot .main-svg"
 LACKING = ".headlight-note"
 TEXT = "One text for all pages."
 VISITS = {
-    "explore": Visit(""),
+    "explore": Visit(".sentence .arcs"),
     "pictures": Visit(".picture[data-whole] .stage canvas", text=False),
     "compare": Visit(CHART),
     "similarity": Visit(f".matrices canvas, {LACKING}"),  # Without a second text it asks for one.
@@ -54,7 +54,7 @@ VISITS = {
     "positions": Visit(".matrices canvas"),
     "block": Visit(".drawing svg"),
     "why_attention": Visit(CHART),
-    "tokens": Visit(".ladder .rung"),
+    "tokens": Visit(".ladder"),
     "vectors": Visit(CHART),
     "find": Visit(CHART),
     "break_head": Visit(".arcs .tip"),

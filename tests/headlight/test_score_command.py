@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 import headlight
 from attention.view import DisplayToken
@@ -14,6 +15,7 @@ from headlight.command import main
 from headlight.command_input import CommandError
 from headlight.score_command import find_token, summary
 from tests.support.cases import loop_over
+from tests.support.picturemodels import picture, save, sight
 
 TEXT = "The animal didn't cross the street because it was too tired, was it?"
 
@@ -57,6 +59,22 @@ def test_the_file_has_terms_that_sum_to_the_score(tmp_path: Path, capsys: pytest
     assert found["from"]["token"] > TEXT.split().index("it")
     assert f"{found['score']:.2f}" in capsys.readouterr().out
     assert headlight.why(TEXT, "3-1", "it:2", "animal") == found
+
+
+@pytest.mark.slow
+def test_a_picture_has_patches_as_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, shown, file = save(sight("ViT"), tmp_path / "vit"), tmp_path / "noise.png", tmp_path / "why.json"
+    Image.fromarray(picture().pixels).save(shown)
+    given = ["why", "--picture", str(shown), "--model", str(model), "--head", "1-2", "--json", str(file)]
+    assert main([*given, "--from", "[CLS]", "--to", "2,4"]) == 0
+    found = json.loads(file.read_text())
+    assert (found["from"]["token"], found["to"]) == (0, {"token": 10, "text": "(2, 4)"})  # 6 columns after [CLS]
+    assert sum(term["value"] for term in found["terms"]) == pytest.approx(found["score"], abs=1e-4)
+    assert headlight.why("", "1-2", "[CLS]", "2,4", model=str(model), picture=shown) == found
+    capsys.readouterr()
+    for wrong in (["--to", "7,7"], ["--to", "2,4", "--picture", str(model)], ["--to", "2,4", "text"]):
+        assert main([*given, "--from", "[CLS]", *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ from ui.state.view_state import ViewState, fits
 from viz.components.composer import composer
 
 KEY = "composer"
+ROW = "sentence_row"  # Key of the container of the text box, the model and the view options.
 READERS = ("encoder", "decoder")  # Kinds of models that do not translate.
 
 
@@ -44,9 +45,9 @@ def compose(
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live)
-    composer.mount(data, KEY, _on_submit)
-    if chip:
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key=ROW, horizontal=True, vertical_alignment="bottom"):
+        composer.mount(data, KEY, _on_submit)
+        if chip:
             draw_model_chip(choice, answering)
             draw_view_options(choice)
     if not fits(choice):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
@@ -22,6 +23,14 @@ from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
 from viz.options import options_of
+
+
+def control_row(name: str) -> DeltaGenerator:
+    """Return a container for the controls above a figure, in a row if the screen is wide enough.
+
+    Labels of lists and of text boxes are in the row too (assets/app.css). ``name`` is unique on the page.
+    """
+    return st.container(key=f"controls_{name}", horizontal=True, vertical_alignment="center")
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:

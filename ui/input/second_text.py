@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.comparison import by_words
 from i18n import _, gettext_lazy, translate
+from ui.input.controls import control_row
 from ui.input.probes import LIBRARY
 from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
@@ -69,35 +70,34 @@ def pick_second_text(
     kind: type[Any],
     choice: ViewState,
     other: str,
-    places: tuple[DeltaGenerator, DeltaGenerator] | None = None,
+    place: DeltaGenerator | None = None,
     about: str = ALIGNED,
     **fixed: str,
 ) -> str:
     """Draw the controls of the second text and return it, "" if there is none yet.
 
     A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
-    ready pair clears them. ``places`` are columns for the list of pairs and for the text, which is then a single
-    line; ``about`` is the help of the text.
+    ready pair clears them. ``place`` is a row of controls, by default a new one; ``about`` is the help of the text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other
     st.session_state[PAIR] = pairs.get((choice.text, other), MINE)
-    left, right = places or st.columns([2, 3])
-    left.selectbox(
+    row = place or control_row("second_text")
+    row.selectbox(
         _("Ready pair"),
         range(MINE, len(PAIRS)),
         key=PAIR,
         format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
         on_change=lambda: _keep_pair(kind, dict.fromkeys(fixed, "")),
         help=_("Pairs of texts that differ in one thing. Both texts change."),
+        width=300,
     )
-    given: dict[str, Any] = {
-        "key": OTHER,
-        "on_change": lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
-        "help": translate(about),
-    }
-    label = _("The second text")
-    typed: str = right.text_input(label, **given) if places else right.text_area(label, height=80, **given)
+    typed: str = row.text_input(
+        _("The second text"),
+        key=OTHER,
+        on_change=lambda: set_params(kind, other=st.session_state[OTHER], **fixed),
+        help=translate(about),
+    )
     return typed.strip()
 
 

@@ -11,8 +11,7 @@ from inference.text.words import is_chinese
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store
 from ui.show.views import link_to_view
-from ui.state.opened_picture import open_picture, opened_picture
-from ui.state.session import NEW_MODEL, UNSELECTED, change_language, set_view_state
+from ui.state.session import NEW_MODEL, UNSELECTED, change_language, open_picture, opened_picture, set_view_state
 from ui.state.view_state import ViewState
 
 LANGUAGES_KEY = "picked_language"

@@ -126,7 +126,7 @@ def offer_again(mark: str) -> None:
     st.session_state.setdefault(STOPPED, {})
     show_notice(_("Reading this text was stopped."), role="status")
     help = _("Begins at the first layer")
-    st.button(_("Read it now"), key=f"again_{mark}", on_click=go_on, args=(mark,), help=help)
+    st.button(_("Run now"), key=f"again_{mark}", on_click=go_on, args=(mark,), help=help)
 
 
 def _key(mark: str) -> str:

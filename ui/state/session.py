@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.trace import Trace
 from ui.run.services import get_backend
 from ui.state import classroom, language
 from ui.state.navigation import FIELD, view_at, view_fields
@@ -19,6 +20,7 @@ from ui.streamlit_internals import session_id
 CHOICE, WRITTEN, VIEW, NOTES = "choice", "written_query", "view", "link_notes"
 SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
 SAID = "notes_said"  # Session key of the notes shown in this run.
+OPENED_PICTURE = "picture_trace_opened"  # Session key of a picture's trace from a file, for Image attention.
 LENT = "lent"  # Session key of the temporary view.
 OWN = "own_query"  # Session key of each view's own options in the address.
 TYPING = "typing"  # Session key of the choice at the beginning of a burst of typing, whose texts have no address yet.
@@ -301,3 +303,19 @@ def _write() -> None:
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
+
+
+def open_picture(trace: Trace) -> None:
+    """Store a trace of a picture, to be shown on the page Pictures."""
+    st.session_state[OPENED_PICTURE] = trace
+
+
+def opened_picture() -> Trace | None:
+    """Return the trace of the picture that is open on the page Pictures, or None."""
+    found: Trace | None = st.session_state.get(OPENED_PICTURE)
+    return found
+
+
+def close_picture() -> None:
+    """Remove the opened picture's trace."""
+    st.session_state.pop(OPENED_PICTURE, None)

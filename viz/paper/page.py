@@ -27,7 +27,14 @@ POINTS = 72  # points per inch
 LEADING = 1.2  # distance between two lines of text, in font sizes
 INK, MUTED, HAIR = "#1e2028", "#5f6168", "#d4d5d9"
 # Fonts for Chinese; those that this computer lacks are left out.
-HAN_FONTS = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Micro Hei", "Droid Sans Fallback", "PingFang SC")
+HAN_FONTS = (
+    "Noto Sans CJK SC",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "PingFang SC",
+)
 
 # Fonts are embedded as TrueType in PDF files and as outlines in SVG files, whose ids depend only on their content.
 mpl.rcParams.update({"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "headlight"})

@@ -57,7 +57,7 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
         assert english(page, text) == []
         return
     says(page, "Reading this")
-    press(page, "Read it now")
+    press(page, "Run now")
     assert "Reading this text was stopped." not in notes(page)
     assert len(told) > 6
 

@@ -62,7 +62,7 @@ def test_in_english_no_words_are_sent() -> None:
         assert token_strip.payload([], "t", False, False)["words"]["chosen"] == "已选中"
         assert decode_frame(payload(SHEETS, True, None))[0]["words"]["Save"] == "保存"
         drawn = composer.payload("a", "", "", True, False, [])
-    assert drawn["words"]["Read it"] == "读取"
+    assert drawn["words"]["Run"] == "运行"
 
 
 def test_explore_s_words_come_with_its_script() -> None:

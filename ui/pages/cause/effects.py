@@ -127,9 +127,7 @@ def before_after(case: AblationExperiment) -> None:
     effect = case.watch.ask([(), case.edits])
     before, after = case.watch.numbers(effect)
     what = describe_edits(case.edits, case.view)
-    if not case.edits:
-        show_notice(_("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status")
-    elif case.watch.names:
+    if case.edits and case.watch.names:
         first, second = case.watch.names
         show_notice(
             _(
@@ -140,7 +138,7 @@ def before_after(case: AblationExperiment) -> None:
             ),
             role="status",
         )
-    else:
+    elif case.edits:
         show_notice(
             _(
                 "With {edits}, the sentence vector moves by {size}, on a scale from 0 (not at all) to 1 (nothing of it"

@@ -75,6 +75,10 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
             one_at_a_time(case)
         with right:
             chance(case)
+        if not edits:
+            show_notice(
+                _("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status"
+            )
         draw_edit_list(edits, case.places, head)
         later_heads(case)
         curve(case)

@@ -25,6 +25,11 @@ def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOpti
     return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
 
 
+def pick_source() -> None:
+    """Draw the control of the source: two runs, or a set of pairs."""
+    bound_widget(CompareOptions, "show", st.segmented_control, required=True)
+
+
 def pick_difference(differs: str) -> None:
     """Draw the control of the difference: a text, a model or ablated heads."""
     bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)

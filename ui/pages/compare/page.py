@@ -6,12 +6,12 @@ from attention.trace import Trace
 from i18n import _
 from inference import UserError
 from ui.input.composing import compose
-from ui.input.controls import bound_widget
+from ui.input.controls import control_row
 from ui.input.view_options import pick_part
 from ui.pages.compare.comparison import compare
-from ui.pages.compare.controls import pick_difference, settle_difference
+from ui.pages.compare.controls import pick_difference, pick_source, settle_difference
 from ui.pages.compare.descriptions import describe_comparison
-from ui.pages.compare.drawing import draw_token_strips, figures, maps
+from ui.pages.compare.drawing import figures, maps
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set import draw_set
 from ui.pages.compare.sides import sides_of
@@ -44,7 +44,9 @@ def draw_pair(choice: ViewState, options: CompareOptions) -> None:
     """Draw the text box and the control of the difference, then both readings."""
     compose(choice, kind_of(choice))
     settled = settle_difference(choice, options)
-    pick_difference(settled.differs)
+    with control_row("compare"):
+        pick_source()
+        pick_difference(settled.differs)
     trace = read_trace(choice)
     if trace is not None:
         draw(choice, trace, settled)
@@ -69,7 +71,6 @@ def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
     sentences = describe_comparison(found)
     for sentence in sentences:
         show_notice(sentence, role="status")
-    draw_token_strips(found)
     figures(found)
     maps(found, sentences)
 
@@ -77,8 +78,8 @@ def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
 def draw_view() -> None:
     """Draw the view."""
     chosen, options_now = get_view_state(), get_params(CompareOptions)
-    bound_widget(CompareOptions, "show", st.segmented_control, required=True)
     if options_now.show == "set" and not chosen.opened:
+        pick_source()
         draw_set(chosen, options_now)
     else:
         draw_pair(chosen, options_now)

@@ -5,9 +5,9 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.pages.explore import why
 from ui.pages.explore.measures import draw_measures, is_unfolded
 from ui.pages.explore.variants import draw_variants
+from ui.pages.explore.why import draw_text_why
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.page_model import kind_of
@@ -17,6 +17,7 @@ from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
 from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help
+from ui.show.why_head import is_open
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
@@ -47,14 +48,12 @@ def how_to_read() -> None:
 
 def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the microscope, the download of the trace, the help text and the folded measures."""
-    shown = draw_microscope(
-        choice, trace, lambda: id_of(get_view_state()), alone=not (is_unfolded() or why.is_unfolded())
-    )
+    shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not (is_unfolded() or is_open()))
     if shown is None:
         return
     view, survey, selection = shown
     draw_pronoun_head(trace)
-    why.draw_why(choice, view, selection)
+    draw_text_why(choice, view, selection)
     st.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _, error_message
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
@@ -25,21 +26,20 @@ def probes() -> tuple[Probe, ...]:
     return (*mine, *LIBRARY)
 
 
-def pick_probe(choice: ViewState) -> Probe | None:
-    """Draw the control of the probe, and return the probe of the current text, if any."""
+def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
+    """Draw the control of the probe in ``row``, and return the probe of the current text, if any."""
     known = probes()
     now = probe_of(choice.text, known)
     st.session_state[PICK] = MINE if now is None else known.index(now)
-    st.selectbox(
+    row.selectbox(
         _("Ready question"),
         range(MINE, len(known)),
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_on_pick,
         help=_("A word, two candidates, a changed text and neutral rewordings, written for this page."),
+        width=360,
     )
-    if now is not None and now.note:
-        show_notice(now.note, role="status")
     return now
 
 

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import TraceRequest, UserError
 from ui.input.composing import compose
+from ui.input.controls import control_row
 from ui.input.probes import Probe
 from ui.input.unknown_words import require_readable
 from ui.pages.find.descriptions import answers_csv
@@ -70,8 +72,8 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
 
-def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
-    """Draw the words, the answer, and the comparison with the other texts."""
+def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerator) -> None:
+    """Draw the words with their controls in ``row``, the answer, and the comparison with the other texts."""
     found = options()
     view = View(trace, words=True)
     if not has_enough_words(view):
@@ -84,9 +86,11 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
     for note in notes:
         show_notice(note, role="status")
     asked = ask_heads(view, words, found.inward, choice)
-    pick_words(asked, found)
-    pick_strength(choice)
+    pick_words(asked, found, row)
+    pick_strength(choice, row)
     answer(asked, choice)
+    if probe is not None and probe.note:
+        show_notice(probe.note, role="status")
     draw_pronoun_head(trace)
     st.subheader(_("If one word changes"))
     other, neutral = texts(found, probe)
@@ -123,8 +127,9 @@ def _with_text(request: TraceRequest, text: str) -> TraceRequest:
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
-    probe_now = pick_probe(chosen)
     compose(chosen, kind_of(chosen))
+    row = control_row("find")
+    probe_now = pick_probe(chosen, row)
     read_now = read_trace(chosen)
     if read_now is not None:
-        draw(chosen, read_now, probe_now)
+        draw(chosen, read_now, probe_now, row)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.head_search import LEAST, flips, follows
 from attention.view import View
@@ -36,11 +37,10 @@ LABELS: dict[str, str] = {
 }
 
 
-def pick_words(asked: HeadAnswers, options: FindOptions) -> None:
-    """Draw the sentence as chips, and the controls of the role that a click sets and of the direction."""
-    left, right = st.columns([3, 2])
+def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
+    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of the direction."""
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
-    left.segmented_control(
+    row.segmented_control(
         _("A click sets"),
         ROLES,
         key=CLICKING,
@@ -48,7 +48,7 @@ def pick_words(asked: HeadAnswers, options: FindOptions) -> None:
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
         help=_("Choose what to set, then click a word of the sentence."),
     )
-    right.toggle(
+    row.toggle(
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
@@ -77,10 +77,10 @@ def _set(view: View, role: str) -> None:
         set_params(FindOptions, clicking=following)
 
 
-def pick_strength(choice: ViewState) -> None:
-    """Draw the control of the measure of strength, which all pages share."""
+def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
+    """Draw in ``row`` the control of the measure of strength, which all pages share."""
     st.session_state[STRENGTH] = choice.by
-    st.segmented_control(
+    row.segmented_control(
         _("Strength"),
         list(STRENGTHS),
         key=STRENGTH,

@@ -6,13 +6,13 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from probing.results import RelationRow, candidates
-from ui.input.controls import bound_widget
+from ui.input.controls import bound_widget, control_row
 from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import describe_relation
-from ui.show.tables import draw_table
+from ui.show.tables import draw_table, model_provenance
 from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.figures.evaluation import RelationScore, relation_scores
@@ -63,8 +63,8 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
     Return the best head of the selected relation, or None if no relation has enough links.
     """
-    left, right = st.columns([1, 4])
-    bound_widget(MeasureOptions, "least", left.number_input, min_value=1, max_value=100_000, step=5)
+    row = control_row("measure")
+    bound_widget(MeasureOptions, "least", row.number_input, min_value=1, max_value=100_000, step=5, width=290)
     best = relations(found, options)
     names = list(best)
     if not names:
@@ -72,7 +72,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         return None
     relation = options.relation if options.relation in names else names[0]
     bound_widget(
-        MeasureOptions, "relation", right.selectbox, options=names, shown=relation, format_func=describe_relation
+        MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
     show_notice(summary(found, best[relation], len(best)), role="status")
     scores = [_score(found, row) for row in best.values()]
@@ -80,7 +80,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    draw_chart(figure, "measure_scores")
+    draw_chart(figure, "measure_scores", about=model_provenance)
     notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)

@@ -39,6 +39,7 @@ ELSEWHERE: Mapping[str, Any] = {
     "layer": None,
     "head": None,
     "token": None,
+    "to": None,
     "edits": "",
     "looks": None,
     "one": "",
@@ -75,6 +76,7 @@ class PicturesOptions:
     layer: int | None = option(None, name="of_layer")
     head: int | None = option(None, name="of_head")
     token: int | None = None
+    to: int | None = option(None, name="to_token")  # The selected key in the matrix.
     facing: str = option("out", choices=FACINGS, name="look")
     by: str = option("head", choices=KINDS, name="shown")
     # The texts for CLIP-like models.

@@ -7,12 +7,14 @@ from functools import partial
 import streamlit as st
 
 from i18n import _
+from inference.tasks.score_decomposition import PictureScoreRequest
 from ui.input.controls import bound_widget
 from ui.pages.pictures.ablation import draw_ablation
 from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
 from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
 from ui.pages.pictures.options import ASKING, SIDES, PicturesOptions
 from ui.pages.pictures.prediction import draw_prediction
+from ui.pages.pictures.reading import of_picture
 from ui.pages.pictures.region_links import draw_region_links
 from ui.pages.pictures.roles import roles
 from ui.pages.pictures.second_picture import draw_second_picture
@@ -21,11 +23,11 @@ from ui.pages.pictures.upload import draw_upload, picture_of
 from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
 from ui.show.text import join_sentences
-from ui.state.opened_picture import opened_picture
+from ui.show.why_head import Explained, ExplainedLink, draw_why
 from ui.state.params import get_params, set_params
-from ui.state.session import get_view_state, set_view_state
+from ui.state.session import get_view_state, opened_picture, set_view_state
 from ui.state.view_state import ViewState
-from viz.components.picture.content import part_of
+from viz.components.picture.content import PictureSelection, part_of
 
 PARTS = {"without": draw_ablation, "links": draw_region_links, "roles": roles, "beside": draw_second_picture}
 RECORDED = "DINOv2-small"  # model of the recorded sample
@@ -79,26 +81,48 @@ def draw(shown: ShownPicture, options: PicturesOptions) -> None:
         PARTS[options.show](shown, options)
         return
     if options.show == "matrix":
-        look = selection_of(options, shown.trace)
-        there = replace(
-            get_view_state(),
-            opened="",
-            layer=look.layer,
-            head=look.head,
-            focus=look.token,
-            to=None,
-            pins="",
-            words=False,
-            special=True,
-            part=part_of(shown.trace),
-        )
-        part, before = part_of(shown.trace), get_view_state()
-        draw_microscope(
-            there, shown.trace, lambda: shown.trace.id, part, partial(keep_selection, before), key="picture_maps"
-        )
+        look = draw_matrix(shown, options)
     else:
         look = draw_picture(shown.trace, options, shown.title, shown.cited)
     offer_files(shown.trace, look, shown.title, shown.cited)
+
+
+def draw_matrix(shown: ShownPicture, options: PicturesOptions) -> PictureSelection:
+    """Draw the maps of all heads, and the sources of the selected score; return the selection."""
+    look, part, before = selection_of(options, shown.trace), part_of(shown.trace), get_view_state()
+    there = replace(
+        before,
+        opened="",
+        layer=look.layer,
+        head=look.head,
+        focus=look.token,
+        to=options.to,
+        pins="",
+        words=False,
+        special=True,
+        part=part,
+    )
+    drawn = draw_microscope(
+        there, shown.trace, lambda: shown.trace.id, part, partial(keep_selection, before), key="picture_maps"
+    )
+    if drawn is not None and shown.model and shown.trace.picture is not None:
+        view, _summary, selection = drawn
+        asked = Explained(partial(score_question, shown, options), lambda **found: keep_selection(before, found))
+        draw_why(view, selection, asked)
+    return look
+
+
+def score_question(shown: ShownPicture, options: PicturesOptions, link: ExplainedLink) -> PictureScoreRequest:
+    """Return the request for the sources of the score of a link between two tokens of the picture."""
+    picture = shown.trace.picture
+    assert picture is not None
+    return PictureScoreRequest(
+        **of_picture(options, picture, shown.model),
+        layer=link.layer,
+        head=link.head,
+        query_token=link.query,
+        key_token=link.key,
+    )
 
 
 def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
@@ -112,7 +136,7 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
     """Store a click in the matrix as an option of this page, and restore the shared view state."""
     set_view_state(**{name: getattr(before, name) for name in found})
-    set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"])
+    set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"], to=found["to"])
 
 
 def draw_view() -> None:

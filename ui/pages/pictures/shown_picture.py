@@ -13,7 +13,7 @@ from ui.pages.pictures.reading import hold_trace, read_picture
 from ui.pages.pictures.upload import picture_of
 from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
-from ui.state.opened_picture import opened_picture
+from ui.state.session import opened_picture
 
 WAITS = gettext_lazy("Your image needs a model; until then the recorded sample is shown.")
 

@@ -11,8 +11,8 @@ from inference.pictures.image_files import MOST_BYTES, open_picture
 from ui.pages.pictures.options import ELSEWHERE, PicturesOptions
 from ui.pages.pictures.reading import forget_traces
 from ui.run.notices import show_notice
-from ui.state.opened_picture import close, opened_picture
 from ui.state.params import set_params
+from ui.state.session import close_picture, opened_picture
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
 OTHER = "picture_beside"  # Session key: the second picture of a comparison.
@@ -67,14 +67,14 @@ def store_picture(content: bytes) -> None:
     except UserError as refusal:
         st.session_state[PROBLEM] = [refusal.message]
         return
-    close()
+    close_picture()
     st.session_state[GIVEN] = picture
     set_params(PicturesOptions, given=picture.key[:DIGITS], **ELSEWHERE)
 
 
 def _forget_picture() -> None:
     """Close an opened file, drop the uploaded pictures and their traces, and reset the uploader."""
-    close()
+    close_picture()
     st.session_state.pop(GIVEN, None)
     st.session_state.pop(OTHER, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1

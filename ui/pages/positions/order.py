@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.positions import shuffle_tokens, swap_words, words
 from attention.tokens import TokenRow
@@ -14,10 +12,11 @@ from attention.trace import Trace
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
-from inference.tasks.positions import OrderPass, OrderRequest, OrderTest
-from ui.input.controls import bound_widget
+from inference.tasks.positions import OrderPass, OrderRequest, OrderTest, Positions
+from ui.input.controls import bound_widget, control_row
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps
+from ui.pages.positions.position_scheme import draw_position_scheme
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
@@ -28,9 +27,10 @@ from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 
 Head = tuple[int, int]
+LIST, SHORT = 190, 130  # Widths of a list of words and of a list of numbers, in pixels.
 
 
-def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
+def order_test(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
     """Draw the controls, run the order test and draw its results."""
     if choice.opened:
         show_notice(
@@ -38,8 +38,8 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
             role="status",
         )
         return
-    columns = st.columns([2.2, 1.4, 1.4, 0.8, 0.8], vertical_alignment="bottom")
-    order = _pick_order(trace.source, options, columns)
+    row = control_row("order")
+    order = _pick_order(trace.source, options, row)
     if order is None:
         return
     request = request_of(choice)
@@ -57,24 +57,24 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
     except UserError as refusal:
         show_error(refusal)
         return
-    layer, head = _pick_head(choice, test, columns[3:])
-    _strips(trace.source, order)
+    layer, head = _pick_head(choice, test, row)
     show_notice(what_came_of_it(trace.model.name, test), role="status")
     maps(choice, trace, test, layer, head)
+    _strips(trace.source, order)
+    show_notice(draw_position_scheme(held), role="status")
     show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
     all_heads(test, (layer, head))
 
 
-def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]) -> tuple[int, ...] | None:
-    """Draw the controls and return the permutation of the tokens.
+def _pick_order(row: TokenRow, options: PositionsOptions, place: DeltaGenerator) -> tuple[int, ...] | None:
+    """Draw the controls in ``place`` and return the permutation of the tokens.
 
     Show a notice and return None if the text has no other order.
     """
-    left, right, last = columns[:3]
-    bound_widget(PositionsOptions, "mix", left.segmented_control, required=True)
+    bound_widget(PositionsOptions, "mix", place.segmented_control, required=True)
     try:
         if options.mix == "shuffle":
-            right.button(
+            place.button(
                 _("Another shuffle"),
                 on_click=set_params,
                 args=(PositionsOptions,),
@@ -87,8 +87,12 @@ def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]
         texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
         numbers = range(len(texts))
         name = texts.__getitem__
-        bound_widget(PositionsOptions, "first", right.selectbox, options=numbers, format_func=name, shown=first)
-        bound_widget(PositionsOptions, "second", last.selectbox, options=numbers, format_func=name, shown=second)
+        bound_widget(
+            PositionsOptions, "first", place.selectbox, options=numbers, format_func=name, shown=first, width=LIST
+        )
+        bound_widget(
+            PositionsOptions, "second", place.selectbox, options=numbers, format_func=name, shown=second, width=LIST
+        )
         return swap_words(row, first, second)
     except ValueError as error:
         show_notice(error_message(error))
@@ -168,21 +172,22 @@ def most_changed_head(result: OrderPass) -> Head:
     return int(layer), int(head)
 
 
-def _pick_head(choice: ViewState, test: OrderTest, columns: Sequence[Any]) -> Head:
-    """Draw the selectors and return the selected head, by default the head with the largest change."""
+def _pick_head(choice: ViewState, test: OrderTest, row: DeltaGenerator) -> Head:
+    """Draw the selectors in ``row`` and return the selected head, by default the head with the largest change."""
     layers, heads = test.having.differences.shape
     inside = choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads
     layer, head = (choice.layer or 0, choice.head or 0) if inside else most_changed_head(test.having)
     parts = ("layer", _("Layer"), layers, layer), ("head", _("Head"), heads, head)
-    for column, (name, label, count, value) in zip(columns, parts, strict=True):
+    for name, label, count, value in parts:
         key = f"order_{name}"
         st.session_state[key] = value
-        column.selectbox(
+        row.selectbox(
             label,
             range(count),
             key=key,
             format_func=lambda at: str(at),
             on_change=_keep_head,
+            width=SHORT,
         )
     return layer, head
 

@@ -47,16 +47,17 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     except UserError as refusal:
         show_error(refusal)
         return
-    show_notice(draw_position_scheme(held), role="status")
     pick_view()
     if options.show == "test":
-        order_test(choice, trace, options)
+        order_test(choice, trace, held, options)
     elif options.show == "vectors":
         vectors(held, options)
     elif options.show == "shift":
         shifting(held, options)
     else:
         scores(choice, trace, held, options)
+    if options.show != "test":
+        show_notice(draw_position_scheme(held), role="status")
 
 
 def draw_view() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from i18n import _, gettext_lazy
 from inference import UserError
 from ui.input.composing import compose
-from ui.input.controls import bound_widget
+from ui.input.controls import bound_widget, control_row
 from ui.input.second_text import pick_second_text, settle_second_text
 from ui.pages.similarity.heads import draw_heads
 from ui.pages.similarity.options import SimilarityOptions
@@ -22,6 +24,7 @@ from ui.pages.similarity.table import (
     measure_table,
     note_omitted,
     table_csv,
+    table_provenance,
 )
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -29,7 +32,7 @@ from ui.run.page_model import kind_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_button, page_provenance
+from ui.show.tables import download_button
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -48,10 +51,10 @@ def draw_view() -> None:
     if choice.opened:
         show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
         return
-    pair, text, pooling = st.columns([2, 4, 2])
+    row = control_row("similarity")
     settled = settle_second_text(SimilarityOptions, choice, options.other)
-    other = pick_second_text(SimilarityOptions, choice, settled, (pair, text), SECOND)
-    bound_widget(SimilarityOptions, "pooling", pooling.selectbox)
+    other = pick_second_text(SimilarityOptions, choice, settled, row, SECOND)
+    bound_widget(SimilarityOptions, "pooling", row.selectbox, width=190)
     bound_widget(SimilarityOptions, "show", st.segmented_control, required=True, label_visibility="collapsed")
     if not other and options.show != "search":
         show_notice(_("Type a second text, or pick a ready pair."), role="status")
@@ -91,8 +94,7 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
         "headlight-similarity.csv",
         _("Every pair of words as CSV"),
         key="similarity_save",
-        provenance={**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling,
-                    "cosine": found.cosine},
+        provenance={**table_provenance(found), "cosine": found.cosine},
     )  # fmt: skip
 
 
@@ -110,7 +112,11 @@ def _lines(found: WordTable) -> None:
     rows, columns = (largest_words(np.abs(found.table).sum(axis=axis)) for axis in (1, 0))
     names = [found.names[0][at] for at in rows], [found.names[1][at] for at in columns]
     table = found.table[np.ix_(rows, columns)]
-    draw_chart(word_lines(table, names, theme(), _("Part of the cosine")), "similarity_lines")
+    draw_chart(
+        word_lines(table, names, theme(), _("Part of the cosine")),
+        "similarity_lines",
+        about=partial(table_provenance, found),
+    )
     st.caption(
         _(
             "Lines: the {shown} largest of {all:,} pairs. Width: size. Dashed: less similar.",
@@ -131,7 +137,12 @@ def _per_word(found: WordTable) -> None:
             title,
             _("part of the cosine"),
         )
-        draw_chart(figure, f"similarity_words_{axis}", place=place)
+        draw_chart(
+            figure,
+            f"similarity_words_{axis}",
+            place=place,
+            about=partial(table_provenance, found),
+        )
     note_omitted(found)
 
 

@@ -6,6 +6,7 @@ from attention.record import Record
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
+from ui.input.controls import control_row
 from ui.input.view_options import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.explanations import paper
@@ -13,7 +14,7 @@ from ui.pages.step_by_step.multi_head import multi_head
 from ui.pages.step_by_step.neuron import neuron
 from ui.pages.step_by_step.options import StepOptions
 from ui.pages.step_by_step.weight_path import decompose_weight
-from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick
+from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick_head, pick_pair
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -93,9 +94,12 @@ def draw(choice: ViewState, trace: Trace) -> None:
     pick_part(trace, look)
     for note in notes:
         show_notice(note, role="status")
-    pick(spot)
+    with control_row("steps"):
+        shown = pick_view()
+        pick_head(spot)
+    pick_pair(spot)
     show_notice(steps.sentence(spot), role="status")
-    draw_decomposition(choice, spot, pick_view())
+    draw_decomposition(choice, spot, shown)
     how_to_read()
 
 

@@ -91,7 +91,6 @@ def steps(way: WeightPath) -> None:
 def _draw_input(way: WeightPath) -> None:
     spot, wiring = way.spot, way.layer.wiring
     st.subheader(_("1 · Vectors come in"))
-    st.markdown(explanations.describe_input(wiring, spot.layer, spot.part))
     if wiring.before is not None:
         st.latex(explanations.norm_formula(wiring.before))
     rows = np.array([spot.query] if spot.part == "cross" else sorted({spot.query, spot.key}))
@@ -100,6 +99,7 @@ def _draw_input(way: WeightPath) -> None:
     if way.layer.memory is not None:
         found.append(sheets.encoder_output(way.layer.memory[[spot.key]], labels(spot.keys, np.array([spot.key]))))
     draw_matrices(found, "steps_incoming", numbers=False)
+    st.markdown(explanations.describe_input(wiring, spot.layer, spot.part))
 
 
 def _projections(way: WeightPath, shown: np.ndarray) -> None:

@@ -8,7 +8,6 @@ from typing import TypeGuard
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention.record import AnyRecord
 from attention.tokens import TokenRow
@@ -134,12 +133,15 @@ def place(shown: np.ndarray, token: int) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-def pick(spot: WeightPlace) -> None:
-    """Draw the selectors of layer, head, query token and key token."""
+def pick_head(spot: WeightPlace) -> None:
+    """Draw the selectors of layer and head."""
     records = spot.trace.records(spot.part)
-    left, right = st.columns([1, 1, 2])[:2]
-    _number(left, "layer", spot, len(records), _("Layer"), translate(LAYER_HELP))
-    _number(right, "head", spot, spot.record.heads, _("Head"), translate(HEAD_HELP))
+    _number("layer", spot, len(records), _("Layer"), translate(LAYER_HELP))
+    _number("head", spot, spot.record.heads, _("Head"), translate(HEAD_HELP))
+
+
+def pick_pair(spot: WeightPlace) -> None:
+    """Draw the selectors of the query token and the key token."""
     weights = spot.record.weights(spot.head, spot.row)[0]
     who, whom = chips(spot.queries), chips(spot.keys, weights)
     who[spot.query] = replace(who[spot.query], mark="chosen")
@@ -153,18 +155,17 @@ def _is_token(token: int | None, trace: Trace, part: str, side: int) -> TypeGuar
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 
-def _number(  # noqa: PLR0913  (all settings of a control)
-    column: DeltaGenerator, field: str, spot: WeightPlace, count: int, label: str, meaning: str
-) -> None:
+def _number(field: str, spot: WeightPlace, count: int, label: str, meaning: str) -> None:
     key = f"spot_{field}"
     st.session_state[key] = getattr(spot, field)
-    column.selectbox(
+    st.selectbox(
         label,
         range(count),
         key=key,
         format_func=lambda number: str(number),
         on_change=lambda: set_view_state(**{**spot.selection, field: st.session_state[key]}),
         help=meaning,
+        width=150,
     )
 
 

@@ -1,10 +1,12 @@
 """The view Tokens: every step of the tokenizer from the text to the model's input."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _
 from inference import UserError
 from ui.input.composing import compose
+from ui.input.controls import control_row
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
 from ui.run.downloading import offer_or_show
@@ -33,14 +35,14 @@ def how_to_read() -> None:
         )
 
 
-def steps_of(choice: ViewState) -> None:
-    """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen."""
+def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
+    """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen in ``row``."""
     revision = choice.revision or None
     with st.spinner(_("Taking the text through the tokenizer")):
         steps = [load_steps(choice, choice.model, revision)]
     remember_kind(choice.model, steps[0].kind)
     options = get_params(TokensOptions)
-    beside = pick_second_tokenizer(choice, options, steps[0])
+    beside = pick_second_tokenizer(choice, options, steps[0], row)
     models = [(choice.model, revision)]
     if beside is not None:
         try:
@@ -56,16 +58,17 @@ def draw_view() -> None:
     chosen = get_view_state()
     compose(chosen, kind_of(chosen))
     show_notes()
+    row = control_row("tokens")
     if chosen.text != RARE:
         rare = {**FRESH, "text": RARE, "pair": ""}
-        st.button(
+        row.button(
             _("Try rare words"),
             on_click=set_view_state,
             kwargs=rare,
             help=_("Words of several pieces, accents, rare signs"),
         )
     try:
-        steps_of(chosen)
+        steps_of(chosen, row)
         how_to_read()
     except UserError as refusal:
         offer_or_show(refusal, chosen)

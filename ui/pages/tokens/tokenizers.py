@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _, gettext_lazy, translate
 from inference import UserError
@@ -54,8 +55,8 @@ def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | 
     return None
 
 
-def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Steps) -> str | None:
-    """Draw the selector of the second tokenizer and return its model.
+def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Steps, row: DeltaGenerator) -> str | None:
+    """Draw in ``row`` the selector of the second tokenizer and return its model.
 
     Show a notice and return None if no other model is downloaded.
     """
@@ -76,7 +77,7 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
         return None
     shown = options.beside if options.beside in found else first_other(choice, steps, found) or next(iter(found))
     bound_widget(
-        TokensOptions, "beside", st.columns(2)[1].selectbox, options=list(found), shown=shown, format_func=found.get
+        TokensOptions, "beside", row.selectbox, options=list(found), shown=shown, format_func=found.get, width=480
     )
     return shown
 
@@ -116,8 +117,9 @@ def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, i
 def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | None]], options: TokensOptions) -> None:
     """Draw the summary, the figure, the steps of the selected word and the tables."""
     texts = [check_text(choice.text), *([check_text(choice.pair, gettext_lazy("second text"))] if choice.pair else [])]
-    for one in steps:
-        show_notice(summary(one, texts), role="status")
+    for number, one in enumerate(steps):
+        if number == 0:
+            show_notice(summary(one, texts), role="status")
         if one.why:
             show_notice(one.why, role="status")
         if len(texts) > 1 and not any(token.side for token in one.tokens):
@@ -127,6 +129,8 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
     word = chosen_word(steps, options)
     ways = [tokenizer_steps_of(one) for one in steps]
     tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=on_pick)
+    for one in steps[1:]:
+        show_notice(summary(one, texts), role="status")
     st.caption(translate(MARKS))
     less = left_out(steps)
     if less is not None:

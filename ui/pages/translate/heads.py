@@ -74,7 +74,7 @@ def pick_head(head: CrossHead, options: TranslateOptions) -> None:
         options=list(labels),
         shown=options.cross if options.cross in labels else "",
         format_func=labels.get,
-        width=150,
+        width=240,
     )
 
 

@@ -7,6 +7,7 @@ from i18n import _
 from inference import UserError
 from inference.task_heads import WRITES
 from ui.input.composing import compose
+from ui.input.controls import control_row
 from ui.input.unknown_words import require_readable
 from ui.pages.translate.ablation import draw_ablation
 from ui.pages.translate.beams import beam_tree
@@ -63,7 +64,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
     made_up = describe_unread(translation.who.title, translation.trace.source)
     compared = translation.way != "own" and writes_french(translation.who.model)
     correct = reference(choice.text, translation.text) if compared else ""
-    for note in (made_up, describe_forcing(translation), correct):
+    for note in (made_up, describe_forcing(translation)):
         if note:
             show_notice(note, "status")
     head = cross_head(translation.trace, options)
@@ -85,12 +86,14 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
         quality_section(choice, translation.who, keep_head)
     else:
         matrix(choice, translation, head, at, options)
+    if correct:
+        show_notice(correct, "status")
 
 
 def page(choice: ViewState, who: PageModel) -> None:
     """Draw the control of the decoding method, the translation and the published scores."""
     asked = request_of(choice, who)
-    row = st.container(horizontal=True, vertical_alignment="bottom")
+    row = control_row("translate")
     way = pick_decoding(choice, get_params(TranslateOptions), row)
     translation = run_translation(choice, asked, who, way, width_of(get_params(TranslateOptions)))
     if translation is not None:

@@ -124,7 +124,7 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
                 shown=width_of(options),
                 min_value=2,
                 max_value=MOST_WIDTH,
-                width=110,
+                width=220,
             )
         bound_widget(TranslateOptions, "show", st.segmented_control, required=True)
     if way != "own" and choice.target.strip():

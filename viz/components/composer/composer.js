@@ -89,7 +89,8 @@ function field(name, label, placeholder) {
   const area = make("textarea", { rows: 1, placeholder, id: name, dir: "auto", spellcheck: false });
   area.setAttribute("aria-describedby", "keys");
   area.addEventListener("input", () => grow(area));
-  return { area, box: make("div", { className: "field" }, make("label", { htmlFor: name, textContent: label }), area) };
+  const title = make("label", { htmlFor: name, textContent: label });
+  return { area, label: title, box: make("div", { className: "field" }, title, area) };
 }
 
 async function copyLink(button) {
@@ -111,7 +112,7 @@ function build(root) {
   const read = make("button", {
     type: "button",
     className: "main",
-    textContent: _("Read it"),
+    textContent: _("Run"),
     title: _("Run the model on this text (Enter)"),
   });
   const more = make("button", {
@@ -131,8 +132,9 @@ function build(root) {
     className: "hidden",
     textContent: _("Enter reads the text; Shift and Enter begin a new line."),
   });
-  const actions = make("div", { className: "actions" }, read, more, examples, share);
-  root.replaceChildren(make("div", { className: "composer" }, ...FIELDS.map((f) => fields[f].box), actions, keys));
+  const actions = make("div", { className: "actions" }, more, examples, share);
+  const head = make("div", { className: "head" }, fields.text.label, actions);
+  root.replaceChildren(make("div", { className: "composer" }, head, ...FIELDS.map((f) => fields[f].box), read, keys));
   share.addEventListener("click", () => copyLink(share));
   return { fields, read, more, examples };
 }

@@ -74,7 +74,7 @@ function createPicture(root) {
   const said = h("p", { class: "said", dir: "auto" });
   const live = h("div", { class: "unseen", "aria-live": "polite" });
   const fault = h("p", { class: "note", role: "alert", hidden: true });
-  const again = h("button", { type: "button", class: "plain", onclick: () => keep({}) }, _("Read it again"));
+  const again = h("button", { type: "button", class: "plain", onclick: () => keep({}) }, _("Run again"));
   const menu = saveMenu([
     [_("Picture as PNG"), () => withLook((look) => savePhoto(look, "PNG"))],
     [_("Picture as SVG"), () => withLook((look) => savePhoto(look, "SVG"))],

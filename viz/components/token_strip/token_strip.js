@@ -149,6 +149,7 @@ function createStrip(root) {
   /** Draw the lines between visible chips, the chosen lines on top. */
   function drawLines() {
     const lines = data.lines ?? [];
+    el.classList.toggle("titled", !data.lines);
     words.className = data.lines ? "sentence" : "";
     large.className = data.lines ? "large" : "";
     arcs.toggleAttribute("hidden", !data.lines);

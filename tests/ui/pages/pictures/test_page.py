@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -30,6 +31,7 @@ from ui.pages.pictures import models, reading, shown_picture
 from ui.pages.pictures.options import ASKING, SHOWS
 from ui.pages.pictures.upload import GIVE_AGAIN, GIVEN
 from ui.run.services import get_trace_store
+from ui.show.why_head import KEY, TRAIL
 
 pytestmark = pytest.mark.slow
 
@@ -234,3 +236,18 @@ def test_where_another_model_answers_the_page_says_that_the_chosen_one_reads_pic
     shown = asked("translate", model=model(backend, "registers"))
     assert not shown.exception
     says(shown, "reads pictures")
+
+
+def test_the_matrix_explains_the_score_of_its_link(backend: LocalBackend) -> None:
+    given = {"show": "matrix", "of_layer": 1, "of_head": 2, "token": 5, "to_token": 9}
+    page = asked("pictures", vision=model(backend, "registers"), **given)
+    page.session_state[KEY] = True
+    page.run()
+    assert not page.exception
+    (said,) = (note for note in notes(page) if "1-2" in note and re.search(r"[+-]\d\.\d\d", note))
+    (trail,) = (group for group in page.button_group if group.key == TRAIL)
+    layer, head = re.findall(r"(\d+)-(\d+)", trail.options[0])[0]
+    trail.set_value(trail.options[0]).run()
+    assert not page.exception
+    assert (page.query_params["of_layer"], page.query_params["of_head"]) == (layer, head)
+    assert said not in notes(page)

@@ -1,0 +1,248 @@
+"""The panel "Why this head?": which sources make a head attend from one token to another.
+
+The score of the selected link is divided exactly into the parts of the model that wrote the query and the key
+(`inference.tasks.score_decomposition`). A head among them opens its own decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attention.score_terms import ScoreTerms
+from attention.view import View
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from inference.tasks.score_decomposition import RANDOM, ScoreAnswer, ScoreRequest, SourceCheck
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import join_sentences
+from viz.figures.token_bars import source_terms
+
+KEY, TRAIL = "why_head", "why_trail"
+SHOWN = 8  # sources in each figure, the largest first
+PAIRS = 5  # pairs of sources in the table
+SIDES = {"query": gettext_lazy("query side"), "key": gettext_lazy("key side")}
+Variant = tuple[ScoreAnswer | None, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class ExplainedLink:
+    """A head, the tokens of its query and its key, and their words."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+    source: str
+    target: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the head, such as "3-1"."""
+        return f"{self.layer}-{self.head}"
+
+
+def is_open() -> bool:
+    """Return True if the panel is open in this run."""
+    return bool(st.session_state.get(KEY, False))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The requests and the clicks of a view that has the panel.
+
+    ``question`` returns the request for a link. ``variant`` returns the answer for the same link in another text, or
+    None, and the words that differ. ``follow`` stores the head and the tokens that a click selects, as ``layer``,
+    ``head``, ``focus`` and ``to``.
+    """
+
+    question: Callable[[ExplainedLink], ScoreRequest]
+    follow: Callable[..., None]
+    variant: Callable[[ExplainedLink], Variant] = lambda _link: (None, ("",))
+
+
+def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> None:
+    """Draw the panel if it is open; otherwise nothing is computed."""
+    folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        link = selected_link(view, selection)
+        if link is None:
+            show_notice(_("Select a query and a key above: their score is explained here."), role="status")
+            return
+        try:
+            with st.spinner(_("Decomposing the score"), show_time=True):
+                found = get_backend().inspect(explained.question(link))
+        except UserError as refusal:
+            show_error(refusal)
+            return
+        _draw(view, link, found, explained)
+
+
+def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | None:
+    """Return the selected link, of the first token of each word, or None without a query or a key."""
+    focus, target = selection.get("focus"), selection.get("target")
+    if focus is None or target is None:
+        return None
+    query, key = view.queries[focus], view.keys[target]
+    return ExplainedLink(selection["layer"], selection["head"], query.pieces[0], key.pieces[0], query.text, key.text)
+
+
+def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explained) -> None:
+    other, words = explained.variant(link)
+    show_notice(summary(link, found, other, words[-1] if other else ""), role="status")
+    answers = [found] if other is None else [found, other]
+    left, right = st.columns(2)
+    for place, side in ((left, "query"), (right, "key")):
+        title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
+        values = dict(side_values([answer.terms for answer in answers], side)[:SHOWN])
+        figure = source_terms(values, words[: len(answers)], theme(), title)
+        draw_chart(figure, f"why_{side}", place=place, about=page_provenance if view.trace.picture is None else dict)
+    _follow(view, link, found.terms, explained.follow)
+    st.caption(
+        _(
+            "Each bar is what one part of the model adds to this score, minus its mean over the tokens that the query "
+            "can see. Norm statistics are held at this pass."
+        )
+    )
+    _details(link, found)
+
+
+def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
+    """Return the sources of a side with their values in each decomposition, the largest value first."""
+    values: dict[str, list[float]] = {}
+    for at, one in enumerate(terms):
+        sources, read = (one.query_sources, one.of_query) if side == "query" else (one.key_sources, one.of_key)
+        for name in sources:
+            values.setdefault(name, [0.0] * len(terms))[at] = read(name)
+    return sorted(values.items(), key=lambda entry: -max(map(abs, entry[1])))
+
+
+def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
+    """Return sentences on the largest source of each side, and on the largest change in the variant ``word``."""
+    (key, [own, *_rest]), (query, [asking, *_more]) = (side_values([found.terms], side)[0] for side in ("key", "query"))
+    said = [
+        _(
+            "In head {head}, “{target}” scores {excess:+.2f} against the mean. Largest parts: {key} of “{target}” "
+            "{own:+.2f}, {query} of “{source}” {asking:+.2f}.",
+            head=link.name,
+            target=link.target,
+            source=link.source,
+            excess=found.score - found.mean_over_keys,
+            key=key,
+            own=own,
+            query=query,
+            asking=asking,
+        )
+    ]
+    if other is not None:
+        changes = [
+            (abs(now - before), side, name, now, before)
+            for side in SIDES
+            for name, (now, before) in side_values([found.terms, other.terms], side)
+        ]
+        _size, side, name, now, before = max(changes)
+        said.append(
+            _(
+                "With “{word}” the {side} changes most: {name} {now:+.2f} → {before:+.2f}.",
+                word=word,
+                side=translate(SIDES[side]),
+                name=name,
+                now=now,
+                before=before,
+            )
+        )
+    return join_sentences(*said)
+
+
+def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable[..., None]) -> None:
+    """Draw the heads among the largest sources; a click selects the head at its token, with its largest weight.
+
+    Heads of another stack are left out, because they have other tokens.
+    """
+    kind = "cross " if view.part == "cross" else "head "
+    heads = {
+        f"{name} · {word}": (name, token)
+        for side, token, word in (("query", link.query, link.source), ("key", link.key, link.target))
+        for name, _values in side_values([terms], side)[:SHOWN]
+        if name.startswith(kind)
+    }
+    if heads:
+        st.session_state[TRAIL] = None
+        st.pills(
+            _("Follow a head"),
+            list(heads),
+            key=TRAIL,
+            help=_("Opens the decomposition of this head at this word."),
+            on_change=lambda: follow(**strongest_link(view, *heads[st.session_state[TRAIL]])),
+        )
+
+
+def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
+    """Return the head of a source such as "head 3-1", a token, and the token to which it gives its largest weight."""
+    layer, head = map(int, name.partition(" ")[2].split("-"))
+    cell = next(at for at, one in enumerate(view.queries) if one.pieces[0] <= token < one.pieces[1])
+    target = int(view.weights(layer, head)[cell].argmax())
+    return {"layer": layer, "head": head, "focus": token, "to": view.keys[target].pieces[0]}
+
+
+def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
+    """Return (query source, key source, term, centred term) of all pairs, the largest centred term first."""
+    centred = terms.excess_terms
+    rows = [
+        (query, key, float(terms.values[i, j]), float(centred[i, j]))
+        for i, query in enumerate(terms.query_sources)
+        for j, key in enumerate(terms.key_sources)
+    ]
+    return sorted(rows, key=lambda row: -abs(row[3]))
+
+
+def _details(link: ExplainedLink, found: ScoreAnswer) -> None:
+    """Draw the largest pairs, the causal checks, the error of the sum, and the download of all pairs."""
+    rows = pair_rows(found.terms)
+    left, right = st.columns(2)
+    left.markdown(_("**Largest pairs**"))
+    draw_table(
+        {
+            _("query"): [row[0] for row in rows[:PAIRS]],
+            _("key"): [row[1] for row in rows[:PAIRS]],
+            _("part"): [round(row[3], 3) for row in rows[:PAIRS]],
+        },
+        place=left,
+    )
+    right.markdown(_("**Causal check**"))
+    draw_table(_check_columns(found.checks), place=right)
+    many = sum(check.differs for check in found.checks if check.source != RANDOM)
+    st.caption(
+        _(
+            "Check: one source is removed from this head's query or key, and the score is computed again with new "
+            "norm statistics. {many} of {all} differ by over 20 %. The parts sum to the score within {error:.0e}.",
+            many=many,
+            all=sum(check.source != RANDOM for check in found.checks),
+            error=found.error,
+        )
+    )
+    download_button(
+        _("Save the table"),
+        csv_table(["query source", "key source", "term", "centred"], rows),
+        "headlight-why.csv",
+        _("All digits"),
+        provenance={**page_provenance(), "layer": link.layer, "head": link.head, "query": link.query, "key": link.key},
+    )
+
+
+def _check_columns(checks: Sequence[SourceCheck]) -> dict[str, list[Any]]:
+    return {
+        _("side"): [translate(SIDES[check.side]) for check in checks],
+        _("source"): [_("random control") if check.source == RANDOM else check.source for check in checks],
+        _("predicted"): [round(check.predicted, 3) for check in checks],
+        _("measured"): [round(check.measured, 3) for check in checks],
+        _("difference"): ["> 20 %" if check.differs else "" for check in checks],
+    }
