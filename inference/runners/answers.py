@@ -9,6 +9,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from attention.answer_windows import (
+    NOWHERE,
+    PASSAGE,
+    QUESTION,
+    SPECIAL,
+    Letters,
+    ScoredSpan,
+    WindowScores,
+    best_spans,
+    null_position,
+    trim_letters,
+    window_positions,
+)
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from i18n import gettext_lazy
@@ -31,19 +44,6 @@ from inference.tasks.answers import (
     SpanRequest,
 )
 from inference.tasks.attribution import WordScores
-from inference.text.answer_windows import (
-    NOWHERE,
-    PASSAGE,
-    QUESTION,
-    SPECIAL,
-    Letters,
-    ScoredSpan,
-    WindowScores,
-    best_spans,
-    null_position,
-    trim_letters,
-    window_positions,
-)
 from inference.text.encoding import Encoding, check_text
 
 MOST_LETTERS = 50_000  # letters of a passage; about 60 windows

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from attention.answer_windows import LENGTH, STRIDE, Letters
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from inference.task_heads import ANSWER
 from inference.tasks.attribution import WordScores
 from inference.tasks.model_request import Answer, PredictRequest
-from inference.text.answer_windows import LENGTH, STRIDE, Letters
 
 BOTH, START, END = "both", "start", "end"  # the logits that are explained: their sum, or a single one
 
