@@ -15,7 +15,7 @@ from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import app_process, labels_command, notebook, score_command, similar_command
+from headlight import app_process, atlas_command, labels_command, notebook, score_command, similar_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -38,7 +38,7 @@ from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar", "atlas")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
@@ -48,6 +48,8 @@ HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight why-labels FILE --head 3-1 --relation nsubj
                                         the same, as means over annotated sentences
        headlight similar A B --json FILE  the token pairs that make two texts similar
+       headlight atlas build TEXTS --out FOLDER
+                                        every head over many texts; see headlight atlas -h
        headlight fetch                  three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
@@ -213,6 +215,7 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     labels_command.add_parser(commands)
     similar_command.add_parser(commands)
+    atlas_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)
         each.add_argument("--json", action="store_true", help="print what was done as JSON")
