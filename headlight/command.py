@@ -14,7 +14,7 @@ from typing import Any
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import without_attention
-from headlight import app_process, labels_command, notebook, score_command, similar_command, site_command
+from headlight import app_process, atlas_command, labels_command, notebook, score_command, similar_command, site_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -35,7 +35,7 @@ from inference.files import sources
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar", "site")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar", "atlas", "site")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
@@ -45,6 +45,8 @@ HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight why-labels FILE --head 3-1 --relation nsubj
                                         the same, as means over annotated sentences
        headlight similar A B --json FILE  the token pairs that make two texts similar
+       headlight atlas build TEXTS --out FOLDER
+                                        every head over many texts; see headlight atlas -h
        headlight site FOLDER --text TEXT  a folder for any web host, without a server
        headlight fetch                  three more models: writing, Chinese, pictures
 
@@ -211,6 +213,7 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     labels_command.add_parser(commands)
     similar_command.add_parser(commands)
+    atlas_command.add_parser(commands)
     site_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)
