@@ -49,9 +49,8 @@ def computed(folder: Path, frames: list[bytes]) -> Any:
 def record(**changes: Any) -> Record:
     random = np.random.default_rng(0)
     query, key = random.normal(size=(4, 5, 8)), random.normal(size=(2, 7, 8)) + 3  # keys share a large component
-    arrays = {"query": query, "key": key, "value": key}
-    made = {name: array.astype(np.float32) for name, array in arrays.items()}
-    return replace(Record(**made, scale=0.7, mask=Mask(5, 7)), **changes)
+    arrays = (query.astype(np.float32), key.astype(np.float32), key.astype(np.float32))
+    return replace(Record(*arrays, scale=0.7, mask=Mask(5, 7)), **changes)
 
 
 ALLOWED = np.arange(35).reshape(5, 7) % 3 > 0
