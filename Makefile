@@ -6,7 +6,7 @@
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make test-changed  the tests that depend on the files changed since main, without lint and types    ARGS="--since HEAD"
-# make matrix      the laws of score decomposition on every recorded architecture
+# make matrix      score decomposition and the recorder on every recorded architecture
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install models for Chinese and for pictures that work offline (188 MB to fetch, 350 MB on disk)
 # make serve       the backend by itself, on Ray Serve, for apps that HEADLIGHT_BACKEND points at it: docs/SERVING.md
@@ -78,7 +78,7 @@ test-changed: install-tests
 	$(VENV) -m tools.changed_tests $(ARGS)
 
 matrix: install-tests
-	$(PYTEST) tests/inference/runners/test_score_decomposition.py -k every_architecture $(ARGS)
+	$(PYTEST) tests/inference/runners/test_score_decomposition.py tests/inference/record/test_recorder.py -k every_architecture $(ARGS)
 
 lint: install-tests
 	$(VENV) -m ruff format --check .

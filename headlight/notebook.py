@@ -5,6 +5,8 @@ The cell's page has a bounded size.
 
 from __future__ import annotations
 
+import base64
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -29,7 +31,7 @@ from inference.hub_cards import HUB_CARDS
 from inference.text.encoding import check_known
 from viz.components.explore.content import choices, payload, script, style
 from viz.components.standalone.standalone import Theme, standalone_html
-from viz.export import weights_csv, weights_json
+from viz.export import TooLong, weights_csv, weights_json
 from viz.static.head import picture
 from viz.static.shapes import png, svg
 
@@ -46,6 +48,8 @@ FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" title="Headlight" '
     'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
 )
+MOST_PICTURE = 200_000  # maximal bytes of a cell's static picture
+STILL = '<img style="display:none" alt="{about}" src="data:image/png;base64,{source}">'
 
 
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
@@ -148,6 +152,24 @@ class Shown:
     def _repr_html_(self) -> str:
         """Return a sandboxed page of at most a megabyte that makes no network requests."""
         return notebook_frame(self.view, self._survey, self.selection, self.theme)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002  # IPython's signature
+        """Return the page, a picture and a caption, so that a saved notebook shows the picture without scripts.
+
+        Viewers that remove frames from the page, such as GitHub, also remove the style that hides the picture in it.
+        """
+        bundle = {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        try:
+            drawn = picture(self.view, *(self.selection[name] for name in ("layer", "head", "focus")))
+        except TooLong:
+            return bundle
+        still = svg(drawn)
+        if len(still) <= MOST_PICTURE:
+            bundle["image/svg+xml"] = still.decode()
+            bundle["text/plain"] = f"{self!r} {drawn.about}"
+            source = base64.b64encode(png(drawn)).decode()
+            bundle["text/html"] += STILL.format(source=source, about=html.escape(drawn.about))
+        return bundle
 
     def widget(self) -> Widget:
         """Return a widget for a text of any length; the kernel computes maps on demand.
