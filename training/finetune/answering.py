@@ -12,11 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from i18n import gettext_lazy
-from inference.errors import UserError, as_user_error
-from inference.loaded_model import silence_transformers
-from inference.settings import Settings as Machine
-from inference.text.answer_windows import (
+from attention.answer_windows import (
     NOWHERE,
     PASSAGE,
     QUESTION,
@@ -29,7 +25,12 @@ from inference.text.answer_windows import (
     token_span,
     trim_letters,
     window_positions,
+    word_bounds,
 )
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import silence_transformers
+from inference.settings import Settings as Machine
 from probing.labelled.answer_scores import score_answers
 from probing.labelled.data_checks import fit
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText
@@ -150,8 +151,11 @@ def answer_questions(
         both = found.float().cpu().numpy()
         for at, row in enumerate(some):
             size = len(rows.pieces[row])
-            window = WindowScores(both[at, 0, :size], both[at, 1, :size], asked.letters[row], int(asked.nulls[row]))
-            scored[asked.owners[row]].append(window)
+            owner, letters = asked.owners[row], asked.letters[row]
+            bounds = word_bounds(asked.questions[owner].passage, letters)
+            scored[owner].append(
+                WindowScores(both[at, 0, :size], both[at, 1, :size], letters, int(asked.nulls[row]), bounds)
+            )
     model.train(learning)
     return [best_spans(windows, no_answer) for windows in scored], total / max(1, len(rows))
 
