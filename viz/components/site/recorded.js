@@ -10,9 +10,12 @@ import { poolMax } from "../explore/numbers.js";
 
 /** @import { Frame, Habits, Decoded } from "../shared/frames.js" */
 /** @import { Payload, Source } from "../explore/types.js" */
-/** @typedef {{causal?: boolean, left?: number|null, right?: number|null, softcap?: number|null}} Layer rules of a mask
- * as in attention/mask.py, and the soft cap of the scores */
-/** @typedef {{payload: Payload, layers: Layer[], summed: number[]|null, sampled: boolean, habits: Habits|null}} About */
+/**
+ * The rules of a layer's mask, as in attention/mask.py, and the soft cap of its scores.
+ * @typedef {{causal?: boolean, left?: number|null, right?: number|null, softcap?: number|null}} Layer
+ */
+/** @typedef {{payload: Payload, layers: Layer[], summed: number[]|null, sampled: boolean,
+ *   habits: Habits|null}} About */
 
 /**
  * Return whether a query can see a key by the rules of a layer.
@@ -87,7 +90,10 @@ export function recordedSource({ header, arrays }) {
     computed.set(id, weights);
     return weights;
   }
-  /** Return `count` weights of every head, the i-th at place(i). @param {number} count @param {(at: number) => number} place */
+  /**
+   * Return `count` weights of every head, the i-th at place(i).
+   * @param {number} count @param {(at: number) => number} place
+   */
   function everyHead(count, place) {
     const data = new Float32Array(layers * heads * count);
     for (let id = 0; id < layers * heads; id++) {

@@ -65,6 +65,7 @@ describe("addresses", () => {
 
 test("gzip is unpacked, other content stays", async () => {
   const plain = new TextEncoder().encode("attention").buffer;
-  const packed = await new Response(new Blob([plain]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+  const packed = await new Response(new Blob([plain]).stream().pipeThrough(new CompressionStream("gzip")))
+    .arrayBuffer();
   for (const content of [plain, packed]) assert.equal(new TextDecoder().decode(await unpack(content)), "attention");
 });

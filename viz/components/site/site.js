@@ -82,7 +82,11 @@ export function startSite({ texts }) {
     try {
       const frame = await load(file);
       if (shown !== file) return;
-      const payload = { ...frame.header.payload, base: file, selection: { ...frame.header.payload.selection, ...selection } };
+      const payload = {
+        ...frame.header.payload,
+        base: file,
+        selection: { ...frame.header.payload.selection, ...selection },
+      };
       kept = payload.selection;
       view?.destroy();
       view = mount(place("view"), payload, recordedSource(frame), { selection: keep });
@@ -113,7 +117,9 @@ export function startSite({ texts }) {
     place("variants").replaceChildren(...(variants.length > 1 ? variants : []));
     const variant = entry.variants.find((one) => one.file === shown) ?? entry.variants[0];
     setText(place("note"), variant.note);
-    const rows = Object.entries(variant.about).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]);
+    const rows = Object.entries(variant.about).flatMap((
+      [name, value],
+    ) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]);
     place("about").replaceChildren(...rows);
   }
   /** Show the text and the selection of the address. */
