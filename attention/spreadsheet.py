@@ -94,7 +94,7 @@ def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
 def meta_json(table: str, provenance: Mapping[str, Any]) -> bytes:
     """Return a JSON file with the provenance of the CSV file ``table`` and notes on how to read its cells."""
     notes = [
-        _("an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"),
+        _("an apostrophe before = + - @ prevents formulas"),
         _("pandas reads words such as NA and null as missing; keep_default_na=False keeps them as text"),
     ]
     return (json.dumps({"table": table, **provenance, "notes": notes}, ensure_ascii=False, indent=2) + "\n").encode()

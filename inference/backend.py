@@ -293,7 +293,7 @@ def _validate_request(request: TraceRequest, longest: int) -> TraceRequest:
     """Return the request with normalised texts; raise UserError for a text that no model can read."""
     if request.cut is not None and request.cut < 1:
         raise UserError(
-            gettext_lazy("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut),
+            f"A text cut to {request.cut} tokens has nothing left. Keep at least one.",
             way_out="text",
         )
     alone = request.picture is not None and not request.text.strip()

@@ -77,7 +77,7 @@ PICTURE_CARDS = (
         "",
         gettext_lazy("classes of pictures"),
         346_000_000,
-        gettext_lazy("The first of its kind: a picture cut into 14 × 14 patches; tells 1,000 classes. 12 × 12 heads."),
+        gettext_lazy("The first vision Transformer: 14 × 14 patches, 1,000 classes, 12 × 12 heads."),
         reads=PICTURES,
     ),
     ModelCard(
@@ -110,7 +110,7 @@ HUB_CARDS = (
         gettext_lazy("Chinese"),
         gettext_lazy("masked words, next sentence"),
         412_000_000,
-        gettext_lazy("The same BERT trained on Chinese; every character is a token."),
+        gettext_lazy("BERT trained on Chinese; every character is a token."),
     ),
     ModelCard(
         "distilbert/distilbert-base-uncased",
@@ -119,7 +119,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words"),
         268_000_000,
-        gettext_lazy("A pupil of BERT with half its layers, to see which heads survive."),
+        gettext_lazy("Distilled from BERT with half its layers."),
     ),
     ModelCard(
         "FacebookAI/roberta-base",
@@ -128,7 +128,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("masked words"),
         499_000_000,
-        gettext_lazy("BERT's shape trained longer on ten times the text, with byte-level pieces."),
+        gettext_lazy("BERT's architecture, trained longer on ten times the text; byte-level tokens."),
         spells=True,
     ),
     ModelCard(
@@ -147,7 +147,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("replaced words"),
         440_000_000,
-        gettext_lazy("Trained to spot words that were swapped, not to guess hidden ones."),
+        gettext_lazy("Trained to detect replaced words, not to predict hidden ones."),
     ),
     ModelCard(
         "answerdotai/ModernBERT-base",
@@ -166,7 +166,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("next word"),
         548_000_000,
-        gettext_lazy("Writes from left to right: no token sees what comes after it."),
+        gettext_lazy("Generates from left to right: no token sees later ones."),
         spells=True,
     ),
     ModelCard(
@@ -176,7 +176,7 @@ HUB_CARDS = (
         gettext_lazy("English"),
         gettext_lazy("next word"),
         269_000_000,
-        gettext_lazy("A small present-day language model: rotary positions, nine heads sharing three sets of keys."),
+        gettext_lazy("A small modern language model: rotary positions; nine heads share three sets of keys."),
         spells=True,
     ),
     ModelCard(
@@ -186,7 +186,7 @@ HUB_CARDS = (
         gettext_lazy("English to French"),
         gettext_lazy("translation"),
         302_000_000,
-        gettext_lazy("Translates, so its cross-attention shows which source word each target word came from."),
+        gettext_lazy("Translates; its cross-attention links target words to source words."),
     ),
     ModelCard(
         "google-t5/t5-small",
@@ -195,7 +195,7 @@ HUB_CARDS = (
         gettext_lazy("English, French, German, Romanian"),
         gettext_lazy("text to text"),
         242_000_000,
-        gettext_lazy('Does what the text asks, such as "translate English to German: …"; positions are relative.'),
+        gettext_lazy('Follows instructions in the text, such as "translate English to German: …"; relative positions.'),
     ),
     ModelCard(
         "distilbert/distilbert-base-cased-distilled-squad",

@@ -54,11 +54,9 @@ def trace(  # noqa: PLR0913  # the parts of a request
     longest = settings.text_characters
     for name, value in (("text", text), ("pair", pair), ("target", target)):
         if not isinstance(value, str) and (name == "text" or value is not None):
-            raise UserError(
-                gettext_lazy("{name} came as {which}; it is a text.", name=type(value).__name__, which=name)
-            )
+            raise UserError(f"{name} must be text, not {type(value).__name__}.")
     if not isinstance(truncate, bool):
-        raise UserError(gettext_lazy("truncate={value!r}: True or False is expected.", value=truncate))
+        raise UserError(f"truncate must be True or False, not {truncate!r}.")
     loaded = _wrap_model(model, tokenizer, settings)
     request = TraceRequest(
         model=loaded.id.name,
@@ -81,11 +79,7 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
     settings, made = Settings.from_env(), _traced_copy(model)
     name = _name(model)
     if not getattr(made, capture.RECORDS) or reads(made.config.model_type) == TEXT:
-        raise UserError(
-            gettext_lazy(
-                "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name
-            )
-        )
+        raise UserError(gettext_lazy("{name} reads text, not pictures. Pick another model.", name=name))
     inner = getattr(processor, "image_processor", processor)
     processor_kind(type(inner).__name__, name)
     loaded = LoadedModel(
@@ -118,8 +112,7 @@ def _picture(given: Any) -> Picture:
         return Picture(np.asarray(given.convert("RGB") if hasattr(given, "convert") else given))
     except ValueError as error:
         raise UserError(
-            gettext_lazy("{name} came as the picture; give an array (row, column, 3) of uint8, or an image of PIL.",
-                     name=type(given).__name__)
+            f"{type(given).__name__} came as the picture; give an array (row, column, 3) of uint8, or an image of PIL."
         ) from error  # fmt: skip
 
 
@@ -131,10 +124,8 @@ def _wrap_model(model: Any, tokenizer: Any, settings: Settings) -> LoadedModel:
     """Wrap the caller's model and tokenizer as a LoadedModel; raise UserError if they cannot be used."""
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         raise UserError(
-            gettext_lazy(
-                "{name} came as the tokenizer; give the model's own, such as AutoTokenizer.from_pretrained(…) gives.",
-                name=type(tokenizer).__name__,
-            )
+            f"{type(tokenizer).__name__} came as the tokenizer; give the model's own, such as"
+            f" AutoTokenizer.from_pretrained(…) gives."
         )
     made = _traced_copy(model)
     records = bool(getattr(made, capture.RECORDS))

@@ -21,7 +21,7 @@ WHAT = {
     CAUSAL: gettext_lazy("no head that continues a text"),
     WRITES: gettext_lazy("no head that writes one text from another"),
     CLASSIFY: gettext_lazy("no head that tells the class of a text"),
-    TAG: gettext_lazy("no head that tags words"),
+    TAG: gettext_lazy("no token-classification head"),
     ANSWER: gettext_lazy("no head for question answering"),
     SEES: gettext_lazy("no head that tells the class of a picture"),
 }

@@ -80,7 +80,7 @@ def parse(content: bytes, encoding: str = "") -> Alignments:
     if len(pairs) > MOST:
         raise UserError(
             gettext_lazy(
-                "The file has {pairs:,} pairs; at most {most:,} are scored. Bring a part of it.",
+                "The file has {pairs:,} pairs; the limit is {most:,}. Split it.",
                 pairs=len(pairs),
                 most=MOST,
             )

@@ -151,7 +151,7 @@ class SourceRun:
             known = dict.fromkeys(link.relation for item in self.corpus.items for link in item.links)
             raise UserError(
                 gettext_lazy(
-                    'No link is called "{relation}". Name a relation of the file: {known}.',
+                    'There is no relation "{relation}". Name one of the file: {known}.',
                     relation=self.relation,
                     known=", ".join(sorted(known)),
                 )
@@ -196,9 +196,7 @@ def report(
     counted = [link for link in links if link.direction == direction]
     total = sum(len(item.links) for question in questions for item in question.items)
     if not counted:
-        raise UserError(
-            gettext_lazy("The query of each link comes before its key, so the key is masked. Use the other direction.")
-        )
+        raise UserError(gettext_lazy("Each query precedes its key, which is masked. Use the other direction."))
     query, key = (_mean_terms(counted, answers, side) for side in (0, 1))
     whole = _bootstrap(np.array([[link.excess] for link in counted]), _sentences(counted))[0]
     score = float(np.mean([link.score for link in counted]))

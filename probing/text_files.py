@@ -226,7 +226,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UNPACK = gettext_lazy("Unpack it and choose the file inside.")
+UNPACK = gettext_lazy("Unpack it and choose a file inside.")
 SAVE = gettext_lazy("Save the texts as CSV in UTF-8.")
 TABLE = gettext_lazy("Save it as CSV, for instance with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)

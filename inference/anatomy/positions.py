@@ -132,7 +132,7 @@ def _describe_places(found: Sequence[PositionTensor]) -> Iterator[str]:
     for kind in dict.fromkeys(place.kind for place in found):
         same = [place for place in found if place.kind == kind]
         name = f"{same[0].path}.{same[0].name}".lstrip(".")
-        more = gettext_lazy(" and of {others} more like it", others=len(same) - 1) if len(same) > 1 else ""
+        more = gettext_lazy("and {others} similar", others=len(same) - 1) if len(same) > 1 else ""
         rows = gettext_lazy(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
         if kind == TURNED:
             yield gettext_lazy(
@@ -147,14 +147,14 @@ def _describe_places(found: Sequence[PositionTensor]) -> Iterator[str]:
             )
         elif kind == RELATIVE:
             yield gettext_lazy(
-                "Every row of {name}{rows}{more} was replaced by its first: all distances are alike.",
+                "Every row of {name}{rows}{more} replaced by the first: all distances are equal.",
                 name=name,
                 rows=rows,
                 more=more,
             )
         else:
             yield gettext_lazy(
-                "Every row of {name}{rows}{more} was replaced by the first position's: all tokens stand there.",
+                "Every row of {name}{rows}{more} replaced by the first: all positions are equal.",
                 name=name,
                 rows=rows,
                 more=more,

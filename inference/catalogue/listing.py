@@ -67,8 +67,8 @@ def _summarize_bert() -> str:
     return join_sentences(
         about,
         gettext_lazy(
-            "Its best heads are {least:.1f} to {most:.1f} points below {model} on {behind} of {relations} UD "
-            "relations; GAP pronouns: {gap:.1f} % against {other:.1f} %.",
+            "Best heads {least:.1f} to {most:.1f} points below {model} on {behind} of {relations}"
+            " UD relations; GAP pronouns {gap:.1f} % (there {other:.1f} %).",
             model=EMBEDDED,
             least=scores.behind[0],
             most=scores.behind[-1],
@@ -99,7 +99,7 @@ OWN_CARDS = (
         gettext_lazy("English to French"),
         gettext_lazy("translation"),
         None,
-        gettext_lazy("Comes with the app: a small Transformer of our own that translates short sentences."),
+        gettext_lazy("Included: a small Transformer that translates short sentences."),
         embedded=True,
         downloaded=True,
     ),
@@ -111,10 +111,7 @@ SMOLLM_CARD = ModelCard(
     gettext_lazy("English"),
     gettext_lazy("next word"),
     98_000_000,
-    gettext_lazy(
-        "An installed extra: a small language model, weights packed to about 5 bits; nine heads share three sets of"
-        " keys."
-    ),
+    gettext_lazy("Extra: a small language model with weights of about 5 bits; nine heads share three sets of keys."),
     embedded=True,
     downloaded=True,
     spells=True,
@@ -320,7 +317,7 @@ def refusal(head: str, name: str, settings: Settings) -> UserError:
     here = [card.title for card in cards if card.downloaded]
     there = [card.id for card in cards if not card.downloaded]
     ways = [gettext_lazy("On this machine {here} would do.", here=format_or_list(here))] if here else []
-    ways += [gettext_lazy("On the hub {there} would do.", there=format_or_list(there[:4]))] if there else []
+    ways += [gettext_lazy("On the hub: {there}.", there=format_or_list(there[:4]))] if there else []
     extra = any(head in card.heads and card not in cards for card in EXTRA_CARDS)
     ways += [gettext_lazy("Without the hub: {how}.", how=HOW)] if extra else []
     ways += [gettext_lazy("Fine-tuning a model adds this head.")] if head in FINE_TUNED else []

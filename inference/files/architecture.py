@@ -255,8 +255,7 @@ def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ..
     if unknown:
         notes.append(
             gettext_lazy(
-                "It names the tokenizer class {tokenizer}, which transformers does not know; tokenizer.json is read"
-                " without it, so tokens can differ.",
+                "transformers does not know its tokenizer {tokenizer}; tokenizer.json is used, so tokens can differ.",
                 tokenizer=str(named)[:_SHOWN],
             )
         )

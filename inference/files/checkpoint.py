@@ -103,8 +103,7 @@ def _refuse_unreadable_text(folder: Path, name: str) -> None:
         if start.startswith(_MARKS):
             raise UserError(
                 gettext_lazy(
-                    "{file} of {name} begins with a byte-order mark, which transformers cannot read. Save it as UTF-8"
-                    " without the mark.",
+                    "{file} of {name} begins with a byte-order mark. Save it as UTF-8 without the mark.",
                     file=file.name,
                     name=name,
                 ),
@@ -137,11 +136,10 @@ def refuse_quantized(config: Mapping[str, Any], name: str, base: str | None = No
     method = str(settings.get("quant_method") or bits or gettext_lazy("unknown method"))[:_KIND_CHARACTERS]
     if method in DEQUANTIZED:
         return
-    original = gettext_lazy("the model that it was made from") if base is None or base == name else base
+    original = gettext_lazy("its base model") if base is None or base == name else base
     raise UserError(
         gettext_lazy(
-            "{name} is quantized ({method}), but its attention can be recorded only with floating-point weights. Open"
-            " {original} instead.",
+            "{name} is quantized ({method}), but recording attention needs floating-point weights. Open {original}.",
             name=name,
             method=method,
             original=original,
@@ -355,9 +353,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 def no_gguf(name: str) -> str:
     """Return the message for a GGUF file if the packages that read it are not installed."""
-    return gettext_lazy(
-        "{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate", name=name
-    )
+    return gettext_lazy("{name} is in the GGUF format. First run: pip install gguf accelerate", name=name)
 
 
 def can_read_gguf() -> bool:

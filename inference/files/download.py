@@ -126,8 +126,8 @@ class Download:
         if missing > free:
             raise UserError(
                 gettext_lazy(
-                    "The disk has {free:.1f} GB left, and {id} needs {missing:.1f} GB. Free some"
-                    " space or pick a smaller model.",
+                    "The disk has {free:.1f} GB left; {id} needs {missing:.1f} GB. Free some space or pick"
+                    " a smaller model.",
                     free=free / 1e9,
                     id=self.offer.id,
                     missing=missing / 1e9,

@@ -211,8 +211,7 @@ def _pickle_only(name: str, settings: Settings) -> UserError:
     revision = revisions[0].removeprefix("refs/heads/")
     return UserError(
         gettext_lazy(
-            "{name} has only pickle weights, which can run code when opened. Use the safetensors copy in "
-            "revision {revision}.",
+            "{name} has only pickle weights, which can run code. Use the safetensors copy in revision {revision}.",
             name=name,
             revision=revision,
         ),
@@ -252,9 +251,7 @@ def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int
             content += chunk
             if len(content) > most:
                 raise UserError(
-                    gettext_lazy(
-                        "{name} is not a model: its {file} is far too long. Pick another model.", name=name, file=file
-                    ),
+                    gettext_lazy("The {file} of {name} is too long. Pick another model.", name=name, file=file),
                     way_out="embedded",
                 )
     return content
@@ -276,7 +273,7 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(
-            gettext_lazy("Only listed models can be opened here, as they are published. Use a listed model."),
+            gettext_lazy("Only listed models can be opened here. Pick one from the list."),
             way_out="embedded",
         )
 
@@ -433,9 +430,7 @@ def _info(name: str, revision: str | None, settings: Settings) -> Any:
     except HfHubHTTPError:
         raise
     except (ValueError, LookupError, TypeError) as error:  # the answer is not JSON, or has an unexpected structure
-        raise UserError(
-            gettext_lazy("The hub's answer cannot be understood. Try again later."), way_out="retry"
-        ) from error
+        raise UserError(gettext_lazy("The hub's answer is not valid. Try again later."), way_out="retry") from error
 
 
 def _parameters(info: Any, config: dict[str, Any], files: tuple[RemoteFile, ...]) -> int:

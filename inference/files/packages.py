@@ -164,7 +164,7 @@ def _refuse(extra: Extra, file: Path) -> None:
     if any(importlib.util.find_spec(package) is None for package in extra.needs):
         raise UserError(
             gettext_lazy(
-                "{name} cannot be unpacked without the packages {packages}. Run: {how}",
+                "{name} needs the packages {packages}. Run: {how}",
                 name=extra.name,
                 packages=format_and_list(extra.needs),
                 how=HOW,
@@ -179,7 +179,7 @@ def _refuse(extra: Extra, file: Path) -> None:
     if free_memory() < extra.memory:
         raise UserError(
             gettext_lazy(
-                "Unpacking {name}, once, takes {memory:.1f} GB of memory, and less is free.",
+                "Unpacking {name} takes {memory:.1f} GB of memory, and less is free.",
                 name=extra.name,
                 memory=extra.memory / 1e9,
             )
@@ -193,8 +193,7 @@ def _unpack(extra: Extra, file: Path, folder: Path) -> None:
     given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
     failed = (
         gettext_lazy(
-            "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is another version."
-            " Run: {how}",
+            "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is outdated. Run: {how}",
             packages=format_or_list(extra.needs),
             **given,
         )

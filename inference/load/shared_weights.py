@@ -216,9 +216,7 @@ def copy_for_recording(model: Any) -> Any:
     """
     _refuse_foreign(model)
     name = type(model).__name__
-    with as_user_error(
-        gettext_lazy("{name} cannot be read beside itself: something in it cannot be copied.", name=name), way_out=None
-    ):
+    with as_user_error(f"{name} cannot be traced: something in it cannot be copied.", way_out=None):
         made = copy.deepcopy(model, rebind(model, _share_tensors(model)))
     made.register_forward_pre_hook(_to_device, with_kwargs=True)
     capture.install()
@@ -249,27 +247,17 @@ def _refuse_foreign(model: Any) -> None:
         inside = _inner_model_path(model)
         if inside:
             raise UserError(
-                gettext_lazy(
-                    "{name} came, but a model of the transformers library is expected. Pass the model inside it: "
-                    "model{path}.",
-                    name=name,
-                    path=inside,
-                )
+                f"{name} came, but a model of the transformers library is expected. Pass the model inside"
+                f" it: model{inside}."
             )
         raise UserError(
-            gettext_lazy(
-                "{name} came, but a model of the transformers library is expected, such as "
-                "AutoModel.from_pretrained(…) gives.",
-                name=name,
-            )
+            f"{name} came, but a model of the transformers library is expected, such as"
+            f" AutoModel.from_pretrained(…) gives."
         )
     if any(tensor.is_meta for tensor in (*model.parameters(), *model.buffers())):
         raise UserError(
-            gettext_lazy(
-                "{name} has weights on the meta device, which holds no numbers. "
-                "Load them with from_pretrained(…) onto a CPU or a GPU.",
-                name=name,
-            )
+            f"{name} has weights on the meta device, which holds no numbers. Load them with"
+            f" from_pretrained(…) onto a CPU or a GPU."
         )
     _refuse_virtual_tokens(model)
     _refuse_adaption_prompts(model)
@@ -285,9 +273,8 @@ def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
         adapter: Any = getattr(module, "active_peft_config", None)
         if getattr(adapter, "is_prompt_learning", False) and not getattr(module, "_adapters_disabled", False):
             raise UserError(
-                gettext_lazy(
-                    "The adapter {adapter} adds virtual tokens ({kind}), which have no text. "
-                    "Expected a model without prompt learning. Pass {model}.get_base_model().",
+                "The adapter {adapter} adds virtual tokens ({kind}), which have no text. Expected a model"
+                " without prompt learning. Pass {model}.get_base_model().".format(
                     adapter=str(getattr(module, "active_adapter", "")),
                     kind=str(getattr(adapter.peft_type, "value", adapter.peft_type)),
                     model=f"model{_steps(path)}",
@@ -303,12 +290,8 @@ def _refuse_adaption_prompts(model: torch.nn.Module) -> None:
     for path, module in model.named_modules():
         if isinstance(getattr(module, "adaption_prompt", None), torch.nn.Parameter):
             raise UserError(
-                gettext_lazy(
-                    "{module} also attends to an adaption prompt of {tokens} virtual tokens, which have no text. "
-                    "Trace the model inside “with model.disable_adapter():”.",
-                    module=path,
-                    tokens=module.adaption_prompt.shape[-2],
-                )
+                f"{path} also attends to an adaption prompt of {module.adaption_prompt.shape[-2]} virtual"
+                f" tokens, which have no text. Trace the model inside “with model.disable_adapter():”."
             )
 
 
@@ -329,14 +312,11 @@ def _failed_model_error(model: Any, error: BaseException, way_out: str | None) -
     """Return the error for a model that fails on a short text, with a hint to its base model."""
     name = type(model).__name__
     reason = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
-    said = gettext_lazy("{name} cannot be traced, because a short text fails: {reason}.", name=name, reason=reason)
+    said: str = gettext_lazy("{name} cannot be traced, because a short text fails: {reason}.", name=name, reason=reason)
     base = getattr(model, "base_model_prefix", "")
     if base and way_out is None and getattr(model, base, model) is not model:
-        said = gettext_lazy(
-            "{name} cannot be traced, because a short text fails: {reason}. Pass its base model instead: model.{base}.",
-            name=name,
-            reason=reason,
-            base=base,
+        said = (
+            f"{name} cannot be traced, because a short text fails: {reason}. Pass its base model instead: model.{base}."
         )
     return UserError(said, way_out=way_out)
 

@@ -143,7 +143,7 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
     if file is None:
         raise UserError(
             gettext_lazy(
-                "{name} has no {file}, which states how pictures are prepared. Add it.",
+                "{name} has no {file}. Add it.",
                 name=name,
                 file=PROCESSORS[0],
             ),

@@ -53,7 +53,7 @@ def stream(
             way_out="embedded",
         )
     with as_user_error(
-        gettext_lazy("{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         if not loaded.records:
             _stream_reported_maps(loaded.model, inputs, lengths, take)
@@ -184,12 +184,10 @@ def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
     from inference.record import capture
 
     failed = (
-        gettext_lazy(
-            "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-        )
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
         if batch[0].seen is None
         else gettext_lazy(
-            "{name} failed while reading this picture. Give it another size, or pick another model.",
+            "{name} failed on this picture. Try another size or model.",
             name=loaded.id.name,
         )
     )

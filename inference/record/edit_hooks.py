@@ -124,8 +124,7 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
     if not heads:
         raise UserError(
             gettext_lazy(
-                "{name} computes attention in its own code, which cannot be edited. Pick a model such as "
-                "BERT or GPT-2.",
+                "{name} computes attention in its own code, which cannot be edited. Pick BERT or GPT-2.",
                 name=type(model).__name__,
             )
         )

@@ -207,21 +207,13 @@ def check(model: Any, mine: PatchSet, here: Mapping[str, int], there: Mapping[st
     for take in mine:
         part = take.part or first
         if not take.pairs:
-            raise UserError(
-                gettext_lazy("A head or a vector is taken at one token at least; none was named."), way_out="text"
-            )
+            raise UserError("A head or a vector is taken at one token at least; none was named.", way_out="text")
         for side, (which, tokens) in enumerate(((gettext_lazy("first"), here), (gettext_lazy("second"), there))):
             named, has = [pair[side] for pair in take.pairs], tokens.get(part, 0)
             if min(named) < 0 or max(named) >= has:
                 raise UserError(
-                    gettext_lazy(
-                        "Token {named} of the {which} text's {part} was named, which has {tokens} tokens, counted from"
-                        " 0. Pick others.",
-                        named=max(named),
-                        which=which,
-                        part=PART_NAMES.get(part, part),
-                        tokens=has,
-                    ),
+                    f"Token {max(named)} of the {which} text's {PART_NAMES.get(part, part)} was named,"
+                    f" which has {has} tokens, counted from 0. Pick others.",
                     way_out="text",
                 )
 

@@ -52,7 +52,7 @@ from inference.tasks.anatomy import (
 def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
     """Return the model's architecture; raise UserError if its layers cannot be identified."""
     with as_user_error(
-        gettext_lazy("{name} failed while its layers were looked at. Pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
 
@@ -353,14 +353,8 @@ def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
     """
     if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_DROPOUT_PASSES):
         raise UserError(
-            gettext_lazy(
-                "{passes} passes with {share} % dropped were asked for; 1 to {most_passes} passes with"
-                " 0 to {most_share} % can be made.",
-                passes=question.passes,
-                share=question.share,
-                most_passes=MOST_DROPOUT_PASSES,
-                most_share=MOST_SHARE,
-            )
+            f"{question.passes} passes with {question.share} % dropped were asked for; 1 to"
+            f" {MOST_DROPOUT_PASSES} passes with 0 to {MOST_SHARE} % can be made."
         )
     blanked = prepare(loaded, question)
     at = blanked.positions[0]
@@ -369,9 +363,7 @@ def apply_dropout(loaded: LoadedModel, question: Dropout) -> DropoutResult:
     learning.set_attn_implementation("eager")  # other implementations do not drop attention weights
     learning.train()
     with as_user_error(
-        gettext_lazy(
-            "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-        )
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         log, vector = _pass(loaded.model, inputs, at)
         with DropoutMode(question.share / 100, question.seed):

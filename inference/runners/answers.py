@@ -158,12 +158,7 @@ def read_span(loaded: LoadedModel, question: SpanRequest[Any]) -> Encoding:
         )
     if not 0 <= question.first <= question.last < tokens:
         raise UserError(
-            gettext_lazy(
-                "Tokens {start} to {stop} were asked about; the text has {tokens}.",
-                start=question.first,
-                stop=question.last,
-                tokens=tokens,
-            ),
+            f"Tokens {question.first} to {question.last} were asked about; the text has {tokens}.",
             way_out="text",
         )
     return reading

@@ -83,11 +83,7 @@ def mask_of(loaded: LoadedModel) -> tuple[str, int]:
     tokenizer = loaded.reader.tokenizer
     mask, token = getattr(tokenizer, "mask_token", None), getattr(tokenizer, "mask_token_id", None)
     if not isinstance(mask, str) or not isinstance(token, int):
-        raise UserError(
-            gettext_lazy(
-                "The tokenizer of {name} has no mask token, so no word can be hidden from it.", name=loaded.id.name
-            )
-        )
+        raise UserError(gettext_lazy("{name} has no mask token, so no word can be hidden.", name=loaded.id.name))
     return mask, token
 
 
@@ -114,7 +110,7 @@ def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int,
     span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
     shared = [place for place, other in enumerate(row.spans) if other == span and row.segments[place] == segment]
     if span is None or shared != [at]:
-        raise UserError(gettext_lazy("The blank is a part of a character, where no word can stand."))
+        raise UserError(gettext_lazy("The blank is part of a character, so no word fits."))
     changed = [*texts]
     changed[segment] = texts[segment][: span[0]] + word + texts[segment][span[1] :]
     start = len(_insert_masks(mask, texts[segment][: span[0]]))

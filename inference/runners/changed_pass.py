@@ -105,9 +105,7 @@ def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs
 
     after = final_output(model, given, change)
     if not changed:
-        raise UserError(
-            gettext_lazy("Stage {stage} was asked for; this pass has none of that number.", stage=question.stage)
-        )
+        raise UserError(f"Stage {question.stage} was asked for; this pass has none of that number.")
     return after, changed[0]
 
 
@@ -167,13 +165,7 @@ def _changed_index(question: ChangeRequest, shape: tuple[int, ...]) -> tuple[Any
     rows, columns = np.prod(shape[-2:-1], dtype=int), np.prod((*shape[:-2], shape[-1]), dtype=int)
     if not (0 <= question.row < rows and 0 <= (question.column or 0) < columns):
         raise UserError(
-            gettext_lazy(
-                "Row {row}, number {column} was asked for; the stage has {rows} rows of {columns}.",
-                row=question.row,
-                column=question.column or 0,
-                rows=rows,
-                columns=columns,
-            )
+            f"Row {question.row}, number {question.column or 0} was asked for; the stage has {rows} rows of {columns}."
         )
     if question.column is not None:
         return array_index(shape, question.row, question.column)

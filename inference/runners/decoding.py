@@ -57,7 +57,7 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
     source, writing = prepare(loaded, question)
     refuse_odd_tokens(loaded, writing, question.written)
     with as_user_error(
-        gettext_lazy("{name} failed while writing here. Change the text or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         passed = decoding.read(loaded.model, writing, [question.written])
         ruled = passed.apply_rules(passed.logits)[0].numpy()
@@ -152,14 +152,8 @@ class _Candidates:
 def _refuse_odd_rule(question: NextStep) -> None:
     if question.temperature < 0 or question.top_k < 0 or question.seed < 0 or not 0 <= question.top_p <= 100:
         raise UserError(
-            gettext_lazy(
-                "Temperature {temperature:g}, top-k {top_k}, top-p {top_p:g} and"
-                " seed {seed} came; none may be below 0, and top-p not above 1.",
-                temperature=question.temperature / 100,
-                top_k=question.top_k,
-                top_p=question.top_p / 100,
-                seed=question.seed,
-            ),
+            f"Temperature {question.temperature / 100:g}, top-k {question.top_k}, top-p"
+            f" {question.top_p / 100:g} and seed {question.seed} came; none may be below 0, and top-p not above 1.",
             way_out=None,
         )
 
@@ -188,9 +182,7 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
     written = torch.tensor(question.written)
     logs, likeliest = [], []
     with as_user_error(
-        gettext_lazy(
-            "{name} failed while reading this translation. Change it or pick another model.", name=loaded.id.name
-        )
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         for found in step_log_probabilities(
             loaded.model, source.ids, target.ids[:-1], question.edits, loaded.reader.target_vocabulary
@@ -241,7 +233,7 @@ def step_beams(loaded: LoadedModel, question: NextBeams) -> BeamStep:
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)
     with as_user_error(
-        gettext_lazy("{name} failed while writing here. Change the text or pick another model.", name=loaded.id.name)
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         return _step(loaded, question, writing, beams)
 

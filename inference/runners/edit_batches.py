@@ -47,9 +47,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
     """Return the input of a single text; raise UserError if the model is an encoder-decoder."""
     if loaded.id.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy(
-                "{name} reads one text and writes another; pick an encoder or a decoder here.", name=loaded.id.name
-            )
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=loaded.id.name)
         )
     here = dict.fromkeys(("encoder", "decoder"), len(reading.ids))
     return ModelInput(tensors(loaded, reading), here, here)
@@ -87,9 +85,7 @@ def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by na
     tokens, lender = max(given.looking.values()), None if other is None else other.inputs
     said = 1 if at is None or can_read_one(loaded.model) else loaded.reader.target_vocabulary
     step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
-    failed = gettext_lazy(
-        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     for start in range(0, len(sets), step):
         with as_user_error(failed), torch.inference_mode(), reading_one(loaded.model, at):
             found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender, recipient)
@@ -107,9 +103,7 @@ def refuse_unfit(
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
     if takes and not other:
-        raise UserError(
-            gettext_lazy("Something was to be taken from another text, and no other text came."), way_out="text"
-        )
+        raise UserError("Something was to be taken from another text, and no other text came.", way_out="text")
     patching.check(model, takes, looking, other)
 
 

@@ -138,13 +138,7 @@ def _label(loaded: LoadedModel, question: LabelEffects) -> WatchedAnswer:
     refuse_absent(question, reading)
     called, how = names(loaded.model.config), sort(loaded.model)
     if len(called) * len(question.edits) > MOST_NUMBERS:
-        raise UserError(
-            gettext_lazy(
-                "{name} has {labels:,} labels; ask about fewer sets of edits at once.",
-                name=loaded.id.name,
-                labels=len(called),
-            )
-        )
+        raise UserError(f"{loaded.id.name} has {len(called):,} labels; ask about fewer sets of edits at once.")
 
     def likeliest(logits: Tensor) -> Top:
         logs = log_probabilities(logits, how)

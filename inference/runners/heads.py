@@ -95,7 +95,7 @@ def _prefix_tokens(loaded: LoadedModel) -> tuple[int, ...]:
 def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
     """Raise UserError if the model cannot run a request of this size."""
     if question.length < 2 or question.repeats < 2 or question.count < 1:
-        raise UserError(gettext_lazy("Give sequences of two tokens or more, two copies or more, and one text or more."))
+        raise UserError("Give sequences of two tokens or more, two copies or more, and one text or more.")
     size = question.length * question.repeats
     limit = min(loaded.limit, MOST_TOKENS // question.count)
     if start + size > limit:
@@ -115,12 +115,7 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
     known = len(ordinary_tokens(loaded))
     if size > known:
         raise UserError(
-            gettext_lazy(
-                "A text of {size:,} different tokens was asked for; {name} knows {known:,}. Ask for less.",
-                size=size,
-                name=loaded.id.name,
-                known=known,
-            )
+            f"A text of {size:,} different tokens was asked for; {loaded.id.name} knows {known:,}. Ask for less."
         )
 
 
@@ -139,7 +134,7 @@ def _head_scores(loaded: LoadedModel, ids: Ids, scores: Sequence[Score]) -> list
     given: dict[str, Tensor] = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.ones(ids.shape).long()}
     stream(loaded, given, [ids.shape[1]] * len(ids), take)
     with as_user_error(
-        gettext_lazy("{name} has layers of different numbers of heads, which fit in no table.", name=loaded.id.name)
+        gettext_lazy("The layers of {name} have different numbers of heads. Pick another model.", name=loaded.id.name)
     ):
         found = [
             np.stack([np.concatenate([block[at] for block in blocks]) for blocks in layers]).astype(np.float32)
@@ -241,7 +236,7 @@ def _find_hits(loaded: LoadedModel, layout: Layout, batch: Sequence[Sample]) -> 
     if len({layer.shape[2] for layer in whole}) > 1:
         raise UserError(
             gettext_lazy(
-                "{name} has layers of different numbers of heads, which fit in no table. Pick another model.",
+                "The layers of {name} have different numbers of heads. Pick another model.",
                 name=loaded.id.name,
             ),
             way_out="embedded",

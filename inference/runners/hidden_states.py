@@ -51,9 +51,7 @@ def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[Flo
     inputs = tensors(loaded, *readings)
     two_sided = loaded.id.kind == "encoder-decoder"
     model = loaded.model.get_encoder() if two_sided else loaded.model
-    failed = gettext_lazy(
-        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         states = model(**inputs, output_hidden_states=True).hidden_states
     if not states or len({tuple(state.shape) for state in states}) != 1:

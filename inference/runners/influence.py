@@ -13,7 +13,6 @@ from torch import Tensor
 
 from attention.edits import ZeroValue
 from attention.mask import FloatArray
-from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.record import edit_hooks
 from inference.record.edit_hooks import apply_edits
@@ -71,25 +70,14 @@ def _layer_output(
             model(**given)
     except _Reached as reached:
         return reached.vectors.float()
-    raise UserError(
-        gettext_lazy(
-            "Layer {layer} of {name} hands nothing on that could be compared.", layer=layer, name=type(model).__name__
-        )
-    )
+    raise UserError(f"Layer {layer} of {type(model).__name__} hands nothing on that could be compared.")
 
 
 def _block(model: Any, layer: int) -> Any:
     """Return the module of the whole layer; raise UserError if the layer does not exist."""
     paths = next(iter(layer_modules(model).values()))
     if not 0 <= layer < len(paths):
-        raise UserError(
-            gettext_lazy(
-                "Layer {layer} was asked for; {name} has {layers} layers, counted from 0.",
-                layer=layer,
-                name=type(model).__name__,
-                layers=len(paths),
-            )
-        )
+        raise UserError(f"Layer {layer} was asked for; {type(model).__name__} has {len(paths)} layers, counted from 0.")
     return model.get_submodule(paths[layer])
 
 

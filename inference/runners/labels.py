@@ -45,9 +45,7 @@ def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
 
 def failure_message(loaded: LoadedModel) -> str:
     """Return the error message for a text on which the model fails."""
-    return gettext_lazy(
-        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    return gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
 
 
 def sort(model: Any) -> str:
@@ -145,8 +143,6 @@ def refuse_absent(question: LabelRequest[Any], reading: Encoding) -> None:
     """Raise UserError if the request names a token that the text does not have."""
     if question.at is not None and not 0 <= question.at < len(reading.ids):
         raise UserError(
-            gettext_lazy(
-                "Token {token} was asked about; the text has {tokens}.", token=question.at, tokens=len(reading.ids)
-            ),
+            f"Token {question.at} was asked about; the text has {len(reading.ids)}.",
             way_out="text",
         )

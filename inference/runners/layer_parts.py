@@ -374,9 +374,7 @@ def _find_projection(
 ) -> FoundProjection:
     found = find(role, record, earlier, rotaries, factors)
     if found is None:
-        raise UnsupportedAttention(
-            gettext_lazy("has no one matrix that makes its {role} vectors", role=_NAMES.get(role, role))
-        )
+        raise UnsupportedAttention(gettext_lazy("has no single {role} matrix", role=_NAMES.get(role, role)))
     return found
 
 
@@ -387,7 +385,7 @@ def _find_output_projection(record: Record, later: Sequence[Event]) -> tuple[Eve
         product = linear(event) if event.given.shape == (record.queries, width) else None
         if product is not None:
             return event, product
-    raise UnsupportedAttention(gettext_lazy("has no one matrix that joins its heads"))
+    raise UnsupportedAttention(gettext_lazy("has no single output matrix"))
 
 
 def _find_layer_end(

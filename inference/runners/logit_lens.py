@@ -47,7 +47,7 @@ def answer(loaded: LoadedModel, question: Lens | NextLens) -> Layers:
     """
     asked = _next(loaded, question) if isinstance(question, NextLens) else _blank(loaded, question)
     cannot = gettext_lazy(
-        "{architecture} keeps its hidden states in a way of its own; they cannot be read with its head.",
+        "The output head of {architecture} cannot read its hidden states.",
         architecture=loaded.id.architecture,
     )
     with as_user_error(cannot, way_out=None), torch.inference_mode(), apply_edits(loaded.model, [asked.edits]):

@@ -96,9 +96,7 @@ def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
     Texts are padded on the right.
     """
-    failed = gettext_lazy(
-        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         return torch.log_softmax(loaded.model(**tensors(loaded, *readings)).logits.float(), dim=-1)
 
@@ -295,14 +293,7 @@ def explained_guess(loaded: LoadedModel, blanked: Blanked, blank: int, token: in
     at = blanked.positions[blank]
     [log] = at_blanks(loaded, blanked.reading, [at])
     if token >= len(log):
-        raise UserError(
-            gettext_lazy(
-                "Piece {token} was asked about; {name} knows {pieces}.",
-                token=token,
-                name=loaded.id.name,
-                pieces=len(log),
-            )
-        )
+        raise UserError(f"Piece {token} was asked about; {loaded.id.name} knows {len(log)}.")
     return guess(loaded, log, token if token >= 0 else int(log.argmax())), at
 
 
@@ -364,9 +355,7 @@ def judge_next_sentence(loaded: LoadedModel, question: NextSentence) -> NextSent
     Raise UserError if a text is empty or the model reads no pairs.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
-    failed = gettext_lazy(
-        "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed), torch.inference_mode():
         output = loaded.model(**tensors(loaded, reading))
         scores = judgements(output)[0]

@@ -64,10 +64,8 @@ def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
 def prepare_picture(loaded: LoadedModel, picture: Picture | None, side: int | None) -> Read:
     """Return the processed picture; raise UserError if there is none or the model reads no pictures."""
     if loaded.eye is None or picture is None:
-        said = gettext_lazy(
-            "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=loaded.id.name
-        )
-        raise UserError(said if loaded.eye is None else gettext_lazy("No picture came; this question is about one."))
+        said = gettext_lazy("{name} reads text, not pictures. Pick another model.", name=loaded.id.name)
+        raise UserError(said if loaded.eye is None else "No picture came; this question is about one.")
     return loaded.eye.read(picture, side)
 
 
@@ -149,9 +147,7 @@ def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, 
 def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
     """Return the unit vector of each text, shape (text, channel), with gradients if they are enabled."""
     model = loaded.model
-    failed = gettext_lazy(
-        "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed):
         pooled = model.text_model(**text_inputs(loaded, readings)).pooler_output
         return _of_length_one(model.text_projection(pooled) if hasattr(model, "text_projection") else pooled)
@@ -191,7 +187,7 @@ def attribute_patches(loaded: LoadedModel, question: AttributionOfPatches) -> Pa
     texts = None if question.text is None else read_texts(loaded, [question.text])
     _refuse_large(loaded, len(seen.reading.row))
     failed = gettext_lazy(
-        "{name} failed on gradients of this picture. Have it read at another size, or pick another model.",
+        "{name} failed on this picture. Try another size or model.",
         name=loaded.id.name,
     )
     with as_user_error(failed, way_out=None):
@@ -212,8 +208,7 @@ def _refuse_large(loaded: LoadedModel, tokens: int) -> None:
     if needed > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "What an answer rests on would take {needed:.1f} GB of memory for {tokens:,} tokens. Have the picture"
-                " read smaller.",
+                "This needs {needed:.1f} GB of memory for {tokens:,} tokens. Choose a smaller picture size.",
                 needed=needed / 1e9,
                 tokens=tokens,
             ),
@@ -261,9 +256,7 @@ def _class_logit(loaded: LoadedModel, seen: Any, label: int) -> _Pass:
     with torch.enable_grad(), keep_weights() as weighed, replacing_output(end, _capture_hook(last, "encoder")):
         logits = loaded.model(**inputs).logits[0].float()
     if not -1 <= label < len(logits):
-        raise UserError(
-            gettext_lazy("Class {label} was asked about; the model knows {classes}.", label=label, classes=len(logits))
-        )
+        raise UserError(f"Class {label} was asked about; the model knows {len(logits)}.")
     at = int(logits.argmax()) if label < 0 else label
     return _Pass(logits[at], names(loaded.model.config)[at], weighed, last)
 

@@ -149,9 +149,7 @@ def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
     if slopes(loaded.model) is not None or not places(loaded.model):
         raise _fixed_positions_error(loaded)
     with as_user_error(
-        gettext_lazy(
-            "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
-        )
+        gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     ):
         part, having = _pass(loaded, loaded.model, reading, question.order)
         model, done = remove_positions(loaded.model)
@@ -168,7 +166,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
     if tokens > MOST:
         raise UserError(
             gettext_lazy(
-                "The order test reads at most {most} tokens; this text has {tokens:,}. Shorten or truncate it.",
+                "The order test reads at most {most} tokens; this text has {tokens:,}. Shorten it.",
                 most=MOST,
                 tokens=tokens,
             ),
@@ -177,11 +175,7 @@ def _check(reading: Encoding, order: Sequence[int]) -> None:
         )
     if sorted(order) != list(range(tokens)):
         raise UserError(
-            gettext_lazy(
-                "The order of {tokens} tokens names each of them once, from 0 to {last}; this one does not.",
-                tokens=tokens,
-                last=tokens - 1,
-            )
+            f"The order of {tokens} tokens names each of them once, from 0 to {tokens - 1}; this one does not."
         )
 
 

@@ -117,8 +117,7 @@ def unfit_layer(model: Any, layer: int) -> UserError:
     """Return the error for a layer whose scores cannot be decomposed."""
     return UserError(
         gettext_lazy(
-            "{name} computes the queries or keys of layer {layer} in a way that cannot be decomposed. "
-            "Pick another model.",
+            "The queries or keys of layer {layer} of {name} cannot be decomposed. Pick another model.",
             name=type(model).__name__,
             layer=layer,
         )
@@ -130,14 +129,8 @@ def refuse_head(model: Any, part: str, layer: int, head: int) -> None:
     layers = heads_of(model).get(part, ())
     if not (0 <= layer < len(layers) and 0 <= head < max(layers)):
         raise UserError(
-            gettext_lazy(
-                "Head {layer}-{head} does not exist; the {part} has {layers} layers of {heads} heads, from 0.",
-                layer=layer,
-                head=head,
-                part=PART_NAMES.get(part, part),
-                layers=len(layers),
-                heads=max(layers, default=0),
-            )
+            f"Head {layer}-{head} does not exist; the {PART_NAMES.get(part, part)} has {len(layers)} layers"
+            f" of {max(layers, default=0)} heads, from 0."
         )
     call_of(model, part, layer)  # raises UserError for a layer without attention
 

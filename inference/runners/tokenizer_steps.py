@@ -45,7 +45,7 @@ def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | Word
     sides: tuple[TokenizedText, ...] = ()
     if backend is not None:
         with as_user_error(
-            gettext_lazy("The tokenizer of {name} cannot be followed through this text.", name=loaded.id.name),
+            gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=loaded.id.name),
             way_out="text",
         ):
             sides = tuple(_side(loaded, backend, text, tokens, at) for at, text in enumerate(texts))
@@ -195,7 +195,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
     backend = loaded.reader.tokenizer.backend_tokenizer
     algorithm = type(backend.model).__name__
     with as_user_error(
-        gettext_lazy("The cutting of this word by the tokenizer of {name} cannot be followed.", name=name), way_out=None
+        gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=name), way_out=None
     ):
         if algorithm == "WordPiece":
             found = tokenizer_steps.wordpiece(word, backend.model)
@@ -211,11 +211,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
                 )
             )
     if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):
-        raise UserError(
-            gettext_lazy(
-                "The rules as written here do not give what the tokenizer of {name} gives for this word.", name=name
-            )
-        )
+        raise UserError(gettext_lazy("The steps of {name}'s tokenizer cannot be shown for this text.", name=name))
     return _make_readable(found, loaded.reader.style)
 
 

@@ -84,7 +84,7 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
     if max(len(reading.ids), len(question.target)) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens} tokens; a whole pass is taken apart for up to {longest}. Shorten it.",
+                "The text has {tokens} tokens; a whole pass has at most {longest}. Shorten it.",
                 tokens=len(reading.ids),
                 longest=LONGEST,
             ),
@@ -170,9 +170,7 @@ def number_stage(loaded: LoadedModel, question: StageNumbers) -> StageResults:
         run_calls(loaded.model, given, observe)
     missing = sorted(set(question.stages) - set(found))
     if missing:
-        raise UserError(
-            gettext_lazy("Stage {stage} was asked for; this pass has none of that number.", stage=missing[0])
-        )
+        raise UserError(f"Stage {missing[0]} was asked for; this pass has none of that number.")
     return StageResults(
         found, {token: piece for array in found.values() for token, piece in _largest_entries(loaded, array)}
     )
@@ -202,9 +200,7 @@ def open_number(loaded: LoadedModel, question: OneNumber) -> Opened:
     ):
         run_calls(loaded.model, given, observe)
     if not found:
-        raise UserError(
-            gettext_lazy("Stage {stage} was asked for; this pass has none of that number.", stage=question.stage)
-        )
+        raise UserError(f"Stage {question.stage} was asked for; this pass has none of that number.")
     return found[0]
 
 
@@ -214,10 +210,8 @@ def expand_number(  # noqa: PLR0913  # a call with its arguments and result, and
     """Return the number at ``place`` of a torch call's result, with its ``top`` largest terms."""
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
         raise UserError(
-            gettext_lazy(
-                "Place {place} was asked for; the stage's result is {shape}.",
-                place=list(place),
-                shape=" × ".join(map(str, gave.shape)),
+            "Place {place} was asked for; the stage's result is {shape}.".format(
+                place=list(place), shape=" × ".join(map(str, gave.shape))
             )
         )
     given, options = map_leaves((args, named), as_numpy)

@@ -54,9 +54,7 @@ def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return WordScores(_ablation_effects(loaded, reading, question.focus, question.words))
-    failed = gettext_lazy(
-        "{name} failed while it was asked about this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    failed = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed, way_out=None):
         one = tensors(loaded, reading)
         if isinstance(question, FlowToWord):
@@ -71,21 +69,14 @@ def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
 def _read(loaded: LoadedModel, question: AnyFocus) -> Encoding:
     if loaded.id.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy(
-                "{name} reads one text and writes another; pick an encoder or a decoder here.", name=loaded.id.name
-            )
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=loaded.id.name)
         )
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     tokens, (start, stop) = len(reading.ids), question.focus
     if not 0 <= start < stop <= tokens:
         raise UserError(
-            gettext_lazy(
-                "Tokens {start} to {stop} were asked about; the text has {tokens}.",
-                start=start,
-                stop=stop,
-                tokens=tokens,
-            ),
+            f"Tokens {start} to {stop} were asked about; the text has {tokens}.",
             way_out="text",
         )
     return reading
@@ -244,9 +235,7 @@ def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientRes
     explained, at = explained_guess(loaded, blanked, question.blank, question.token)
     words = {place for run in word_runs(loaded, blanked) for place in range(*run)}
     ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # baseline and input
-    cannot = gettext_lazy(
-        "{name} failed on gradients of this text. Change the text or pick another model.", name=loaded.id.name
-    )
+    cannot = gettext_lazy("{name} failed on this text. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(cannot, way_out=None):
         given = tensors(loaded, ends[1])
         none, all_ = (_vectors(loaded.model, tensors(loaded, end)["input_ids"]) for end in ends)

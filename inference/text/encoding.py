@@ -83,8 +83,7 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
         return ""
     unknown = [row.unknown[at] for at in text if is_out_of_vocabulary(row.unknown[at])]
     return gettext_lazy(
-        "{model} does not know {unknown} of the {many} tokens of this text and reads {piece} instead. A "
-        "result would say nothing about these words, so none is shown.",
+        "{model} reads {unknown} of the {many} tokens as {piece}, so no result is shown.",
         model=model,
         unknown=len(unknown),
         many=len(text),

@@ -65,15 +65,15 @@ def _bytes(state: Mapping[str, Any]) -> list[str]:
     found = [gettext_lazy("a space put before the text")] if state.get("add_prefix_space") else []
     if state.get("use_regex", True):
         found.append(gettext_lazy("split by GPT-2's pattern: words with the space before them, numbers, punctuation"))
-    return [*found, gettext_lazy("every byte written as one character, a space as Ġ")]
+    return [*found, gettext_lazy("every byte as one character, a space as Ġ")]
 
 
 def _metaspace(state: Mapping[str, Any]) -> list[str]:
     mark = str(state.get("replacement", "▁"))
     scheme = state.get("prepend_scheme")
     where = {
-        "always": gettext_lazy("{mark} put before the text", mark=mark),
-        "first": gettext_lazy("{mark} put before the text's beginning", mark=mark),
+        "always": gettext_lazy("{quoted} put before the text", quoted=mark),
+        "first": gettext_lazy("{quoted} put before the text", quoted=mark),
     }
     found = [gettext_lazy("spaces written as {mark}", mark=mark), *([where[scheme]] if scheme in where else [])]
     return [*found, *([gettext_lazy("split before each {mark}", mark=mark)] if state.get("split", True) else [])]
@@ -101,17 +101,17 @@ _SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
     "BertNormalizer": _bert,
     "NFC": gettext_lazy("Unicode NFC: letters and their accents as one character"),
     "NFD": gettext_lazy("Unicode NFD: letters apart from their accents"),
-    "NFKC": gettext_lazy("Unicode NFKC: one way to write what looks alike"),
-    "NFKD": gettext_lazy("Unicode NFKD: one way to write what looks alike, letters apart from their accents"),
+    "NFKC": gettext_lazy("Unicode NFKC: one spelling for similar characters"),
+    "NFKD": gettext_lazy("Unicode NFKD: one spelling for similar characters, accents apart"),
     "Nmt": gettext_lazy("control characters removed, other spaces made spaces"),
     "Lowercase": gettext_lazy("lower case"),
     "StripAccents": gettext_lazy("accents removed"),
-    "Precompiled": gettext_lazy("SentencePiece's own table of replacements"),
+    "Precompiled": gettext_lazy("SentencePiece's table of replacements"),
     "Strip": _strip,
     "Replace": _replace,
     "Prepend": lambda state: [gettext_lazy("{quoted} put before the text", quoted=_quote(str(state.get("prepend"))))],
-    "BertPreTokenizer": gettext_lazy("split at white space, and around each punctuation mark"),
-    "Whitespace": gettext_lazy("split into runs of letters, digits and _ and runs of other signs"),
+    "BertPreTokenizer": gettext_lazy("split at white space and punctuation"),
+    "Whitespace": gettext_lazy("split into words (letters, digits, _) and signs"),
     "WhitespaceSplit": gettext_lazy("split at white space"),
     "Punctuation": gettext_lazy("split around punctuation"),
     "UnicodeScripts": gettext_lazy("split where the script changes"),

@@ -322,8 +322,8 @@ def _refuse_odd_rules(model: Any) -> None:
         if stated is not None and stated != 1:
             raise UserError(
                 gettext_lazy(
-                    "The generation_config.json of {name} sets {rule}, which depends on earlier steps, so no "
-                    "step can be repeated. Remove it or pick another model.",
+                    "The generation_config.json of {name} sets {rule}, so steps cannot be repeated. Remove"
+                    " it or pick another model.",
                     name=type(model).__name__,
                     rule=name,
                 )

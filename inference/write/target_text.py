@@ -43,7 +43,7 @@ def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
         )
     [start] = loaded.reader.spell(ids[:1])
     with as_user_error(
-        gettext_lazy("The target tokens of {name} cannot be lined up. Leave the target text out.", name=loaded.id.name)
+        gettext_lazy("The target tokens of {name} cannot be aligned. Leave the target text out.", name=loaded.id.name)
     ):
         return shift(reading, ids, start), target
 
@@ -126,7 +126,7 @@ def _decoder_ids(model: Any, reading: Encoding) -> list[int]:
 
     moved = getattr(model, "prepare_decoder_input_ids_from_labels", None)
     if moved is not None:
-        with torch.inference_mode(), as_user_error(gettext_lazy("This model's target text cannot be prepared.")):
+        with torch.inference_mode(), as_user_error("This model's target text cannot be prepared."):
             return [int(token) for token in moved(torch.tensor([reading.ids]))[0]]
     config = model.config
     starts = (getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id", "pad_token_id"))
@@ -147,9 +147,7 @@ def prepare(loaded: LoadedModel, request: TraceRequest, key: str, forwards: Abst
         return _check_edits(loaded, _picture_sample(loaded, request, request.picture, key))
     source = loaded.reader.read(request.text, request.pair, loaded.limit, request.cut)
     if request.written is not None and request.target is not None:
-        raise UserError(
-            gettext_lazy("A target text came and tokens in its place; leave one of them out."), way_out="text"
-        )
+        raise UserError("A target text came and tokens in its place; leave one of them out.", way_out="text")
     if loaded.id.kind != "encoder-decoder":
         return _check_edits(loaded, _one_sided(loaded, Sample(key, request, source, None, None)))
     if request.target is not None:
@@ -165,13 +163,10 @@ def _picture_sample(loaded: LoadedModel, request: TraceRequest, picture: Picture
     """Return the sample of a picture, with its text if there is a text; ``cut`` truncates the text."""
     name = loaded.id.name
     if loaded.eye is None:
-        said = gettext_lazy(
-            "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name
-        )
+        said = gettext_lazy("{name} reads text, not pictures. Pick another model.", name=name)
         if hasattr(getattr(loaded.model, "config", None), "vision_config"):
             said = gettext_lazy(
-                "{name} reads pictures inside texts, which Headlight cannot locate, so it reads text only. "
-                "Pick DINOv2 or CLIP for pictures.",
+                "{name} reads pictures inside texts, which Headlight cannot locate. For pictures, pick DINOv2 or CLIP.",
                 name=name,
             )
         raise UserError(said, way_out="embedded")

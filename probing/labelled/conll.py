@@ -115,7 +115,7 @@ class SentenceLines:
         if len(self.words) > MOST_WORDS:
             raise UserError(
                 gettext_lazy(
-                    "The sentence of line {line} has more than {most:,} words. Put an empty line between sentences.",
+                    "The sentence of line {line} has more than {most:,} words. Separate sentences by empty lines.",
                     line=self.words[0][0],
                     most=MOST_WORDS,
                 )
@@ -288,7 +288,7 @@ def _json_blocks(text: str) -> Iterator[SentenceLines]:
         if len(words) != len(tags):
             raise UserError(
                 gettext_lazy(
-                    "Line {line}: {words} words and {tags} tags came; each word needs a tag.",
+                    "Line {line}: {words} words and {tags} tags; each word needs a tag.",
                     line=number,
                     words=len(words),
                     tags=len(tags),

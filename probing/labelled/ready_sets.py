@@ -135,16 +135,12 @@ class DatasetCard:
 
 _SNIPS = (
     "https://github.com/sonos/nlu-benchmark",
-    gettext_lazy(
-        "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight."
-    ),
+    gettext_lazy("Snips voice requests by Snips (Sonos), public domain; divided and packed for Headlight."),
     "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
 )
 _SIB = (
     "https://github.com/dadelani/sib-200",
-    gettext_lazy(
-        "SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only."
-    ),
+    gettext_lazy("SIB-200 by Adelani et al., sentences of FLORES-200 by the NLLB Team; form and order changed."),
     "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
 )
 
@@ -163,7 +159,7 @@ CARDS = (
     ),
     DatasetCard(
         "snips-slots",
-        gettext_lazy("Snips: which words say what"),
+        gettext_lazy("Snips: slots"),
         "tag",
         gettext_lazy("English"),
         gettext_lazy("The words of the same requests that name an artist, a place, a time and 36 other things."),
@@ -175,7 +171,7 @@ CARDS = (
     ),
     DatasetCard(
         "sentence-polarity",
-        gettext_lazy("Film reviews: for or against"),
+        gettext_lazy("Film reviews: polarity"),
         "classify",
         gettext_lazy("English"),
         gettext_lazy("Whether a sentence of a film review speaks well or ill of the film."),
@@ -219,15 +215,15 @@ CARDS = (
     ),
     DatasetCard(
         "uner-zh",
-        gettext_lazy("Chinese names: people, places, organisations"),
+        gettext_lazy("Chinese entities"),
         "tag",
         gettext_lazy("Chinese"),
-        gettext_lazy("Which words of sentences from Wikipedia name people, places or organisations."),
+        gettext_lazy("People, places and organisations in sentences from Wikipedia."),
         "CC-BY-SA-4.0",
         "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
         gettext_lazy(
-            "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
-            " Wikipedia's contributors; changed in form only."
+            "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi"
+            " Yasuoka; Wikipedia's sentences; form changed."
         ),
         "Mayhew et al. 2024, Universal NER, aclanthology.org/2024.naacl-long.243",
         "uner-zh.xz",
@@ -239,15 +235,12 @@ CARDS = (
         gettext_lazy("WNUT-17: rare and new names"),
         "tag",
         gettext_lazy("English"),
-        gettext_lazy(
-            "Which words of posts and comments name people, places, groups, firms, products or works, few of them"
-            " twice."
-        ),
+        gettext_lazy("People, places, groups, firms, products and works in posts and comments; few occur twice."),
         "CC-BY-4.0",
         "https://github.com/leondz/emerging_entities_17",
         gettext_lazy(
-            "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut"
-            " Limsopatham; divided and packed for Headlight."
+            "WNUT 2017 by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut Limsopatham;"
+            " divided and packed for Headlight."
         ),
         "Derczynski et al. 2017, Results of the WNUT2017 Shared Task, doi:10.18653/v1/W17-4418",
         "wnut-17.xz",

@@ -148,7 +148,7 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: HeadKind, labels: Seq
     if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of supported configurations
         raise UserError(
             gettext_lazy(
-                "{name} ({model_type}) has {head} in transformers. Pick another, such as BERT.",
+                "{name} ({model_type}) has {head}. Pick another model, such as BERT.",
                 name=name,
                 model_type=config.model_type,
                 head=_HEADS[kind],

@@ -134,7 +134,7 @@ class SnapshotRecorder:
         if self.seen.read.places is not None:
             return gettext_lazy("the rows of tagged words")
         if self._read == slice(None):
-            return gettext_lazy("all rows, which its label is read from")
+            return gettext_lazy("all rows, from which the label is predicted")
         return (
             gettext_lazy("the row of {first}", first=first)
             if self._read.start == 0

@@ -334,7 +334,7 @@ def _refuse_nothing(labels: LabeledDataset) -> None:
     """Raise UserError if there are no train, dev or test rows, or fewer than two labels."""
     for part, rows in (("train", labels.train), ("dev", labels.dev), ("test", labels.test)):
         if not rows:
-            raise UserError(gettext_lazy("There are no {part} rows. Bring more rows, or a file of them.", part=part))
+            raise UserError(gettext_lazy("There are no {part} rows. Add some, or a file of them.", part=part))
     if len(labels.labels) < 2:
         raise UserError(
             gettext_lazy(

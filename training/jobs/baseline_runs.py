@@ -120,9 +120,7 @@ LONGEST = 300.0  # seconds after which a run is killed
 MOST_STEPS, MOST_SEED = 2_000, 999  # limits of a visitor's request
 MOST_KEPT = 100  # kept runs, of a few kilobytes each
 BUSY = gettext_lazy("Another network is being trained here; that takes a minute or two. Try again then.")
-FULL = gettext_lazy(
-    "As many networks were trained here as are kept until the app starts anew. The recorded runs are all here."
-)
+FULL = gettext_lazy("The limit of networks is reached until the app restarts. The recorded runs are available.")
 TOO_LONG = gettext_lazy(
     "It was ended after {longest:.0f} seconds: this machine is too busy now. Try again later, or fewer steps.",
     longest=LONGEST,

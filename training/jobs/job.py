@@ -344,7 +344,7 @@ def write_rows(labels: LabeledDataset, file: Path) -> None:
     if many > MOST_ROWS:
         raise UserError(
             gettext_lazy(
-                "There are {many:,} rows; at most {most:,} are learned from. Bring a part of them.",
+                "There are {many:,} rows; the limit is {most:,}. Give fewer.",
                 many=many,
                 most=MOST_ROWS,
             )
