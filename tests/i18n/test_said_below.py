@@ -96,11 +96,11 @@ def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytes
     refusal = listing.refusal(MASKED, "GPT-2", Settings())
     assert refusal.message == (
         "GPT-2 has no head that guesses masked words. On this machine DINOv2 small, with registers would do. On the "
-        "hub b/b or c/c would do."
+        "hub: b/b or c/c."
     )
     with use_language("zh"):
         assert translate(refusal.message) == (
-            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 DINOv2 small（带寄存器）。模型库上可用的有 b/b 或 c/c。"
+            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 DINOv2 small（带寄存器）。模型库上的：b/b 或 c/c。"
         )
     assert translate(refusal.copy().message) == refusal.message
 

@@ -110,7 +110,7 @@ PAIR = {"source": "a b", "target": "x", "links": "0-0"}
         (json.dumps([{**PAIR, "target": "x\ud800"}]).encode(), 'The "target" of pair 1 holds half of a character'),
         (json.dumps([{**PAIR, "links": "\ud800"}]).encode(), 'The "links" of pair 1 holds half of a character'),
         (json.dumps([{**PAIR, "source_words": "\ud800"}]).encode(), 'The "source_words" of pair 1 holds half'),
-        (b"a\tb\t0-0\n" * (MOST + 1), "at most 2,000 are scored"),
+        (b"a\tb\t0-0\n" * (MOST + 1), "the limit is 2,000"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(content: Any, said: str) -> None:

@@ -202,7 +202,7 @@ def test_json_lines_of_words_and_tags_are_read() -> None:
         ("Go", ("O",)),
     ]
     for wrong, said in (
-        ('{"tokens": ["Ann"], "tags": []}', "Line 1: 1 words and 0 tags came"),
+        ('{"tokens": ["Ann"], "tags": []}', "Line 1: 1 words and 0 tags; each word needs a tag."),
         ('{"tokens": ["Ann"], "tags": [1]}', "Line 1 has tags that are numbers"),
         ('{"text": "Ann"}', "Line 1 needs two lists, such as"),
     ):
