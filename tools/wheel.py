@@ -50,6 +50,7 @@ def stage_files(root: Path, to: Path) -> None:
             raise CannotBuild(f"headlight/ has a {file.stem} of its own, where a wheel puts the room. Rename it.")
     _place(root, to, ((room, room) for room in ROOMS))
     _place(root, to, [(PACKAGE, "")])
+    (to / PACKAGE / "py.typed").touch()  # tells type checkers that the package has annotations
     _copy_assets(root, to, lambda name: name in ASSETS)
 
 

@@ -20,7 +20,7 @@ from inference.record.recording import AttentionRecording
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, RECORDED, Architecture, build, inputs, named
 from tests.support.cases import loop_over
 
-THREE = [named(name) for name in ("BERT", "Llama", "T5")]
+THREE = [named(name) for name in ("BERT", "Llama", "BART")]
 WRITERS = [row for row in RECORDED if row.kind in ("decoder", "encoder-decoder")]
 # Eager attention rounds scores of up to 20 and weights to 8 bits.
 TOLERANCES = {torch.float32: 2e-5, torch.bfloat16: 6e-2, torch.float16: 1e-2}
@@ -48,6 +48,11 @@ def own(row: Architecture) -> Any:
 
 def hooks_of(model: Any) -> list[int]:
     return [len(vars(module)[name]) for module in model.modules() for name in ("_forward_hooks", "_forward_pre_hooks")]
+
+
+def replaced_names() -> list[str]:
+    owners = {"get_interface": ALL_ATTENTION_FUNCTIONS, "__getitem__": type(ALL_ATTENTION_FUNCTIONS)}
+    return [name for name, owner in owners.items() if name in vars(owner)]
 
 
 def reported(output: Any) -> dict[str, Sequence[Tensor]]:
@@ -158,7 +163,7 @@ def test_the_model_and_its_output_stay_the_same() -> None:
     assert torch.equal(plain, recorded)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
     assert hooks_of(model) == hooks
-    assert "get_interface" not in vars(ALL_ATTENTION_FUNCTIONS)
+    assert replaced_names() == []
 
 
 def test_an_error_in_the_block_leaves_nothing_behind() -> None:
@@ -166,7 +171,7 @@ def test_an_error_in_the_block_leaves_nothing_behind() -> None:
     with pytest.raises(IndexError), recording(model) as found:
         model(torch.tensor([[1000]]))
     assert len(found.calls) == 0
-    assert "get_interface" not in vars(ALL_ATTENTION_FUNCTIONS)
+    assert replaced_names() == []
     assert not any(hooks_of(model))
 
 
@@ -256,9 +261,17 @@ def test_a_compiled_model_is_recorded() -> None:
 @pytest.mark.slow
 @loop_over("row", MAPS_ONLY, ids=[row.name for row in MAPS_ONLY])
 def test_models_with_their_own_attention_are_refused(row: Architecture) -> None:
-    model = build(row, "eager")
-    with pytest.raises(UserError, match=type(model).__name__), recording(model):
-        model(**inputs(row))
+    """Newer versions of transformers may have changed a model, which then has to equal eager attention."""
+    model, refused = build(row, "eager"), ""
+    try:
+        with recording(model):
+            model(**inputs(row))
+    except UserError as error:
+        refused = str(error)
+    if refused:
+        assert type(model).__name__ in refused
+    else:
+        assert_every_form(row)
 
 
 def test_other_modules_are_refused() -> None:
