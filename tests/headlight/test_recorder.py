@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +112,23 @@ def test_a_saved_notebook_has_a_picture_and_a_caption() -> None:
     assert "<script" not in bundle["image/svg+xml"]
     assert bundle["text/html"].startswith("<iframe")
     assert isinstance(found.view().html, str)
+
+
+IMPORTS = """
+import sys
+import torch, transformers, numpy
+from transformers import BertConfig, BertModel
+BertModel(BertConfig(hidden_size=24, num_hidden_layers=1, num_attention_heads=3, intermediate_size=32, vocab_size=40))
+before = {name.split(".")[0] for name in sys.modules}
+import headlight
+headlight.record, headlight.load_recording, headlight.view
+after = {name.split(".")[0] for name in sys.modules}
+print(*sorted(after - before - sys.stdlib_module_names))
+"""
+
+
+@pytest.mark.slow
+def test_recording_needs_only_torch_and_transformers() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS], cwd=ROOT, check=True, capture_output=True, text=True)
+    ours = {"attention", "headlight", "i18n", "inference", "probing", "viz"}
+    assert set(done.stdout.split()) - ours <= {"safetensors"}  # which transformers requires
