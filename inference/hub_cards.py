@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from i18n import gettext_lazy
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT
-from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
+from inference.task_heads import ANSWER, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ TASKS = {
     "text to text": WRITES,
     "classes of texts": CLASSIFY,
     "tags of words": TAG,
+    "question answering": ANSWER,
     "classes of pictures": SEES,
 }
 

@@ -47,7 +47,7 @@ MEASURE = """(figure) => {
     const CONTROL = "button, a[href], input, select, textarea, summary, [role=slider], [role=radiogroup]";
     const NOT = ".st-key-top_bar, .st-key-view_tabs, .strip, .chips, [role=tablist], [data-testid=stElementToolbar], "
         + "label [data-testid=stTooltipIcon], .modebar-container, [data-testid=stHeaderActionElements], p, li, "
-        + ".sheet figcaption, [class*=_download]";
+        + ".menu.files, .save, [class*=_download]";
     const PART = "[role=radiogroup] [role=radio], [role=radiogroup] input, [data-testid=stSelectbox] button, "
         + "[data-testid=stSlider] input, [data-testid=stNumberInput] button, [data-testid=stFileUploader] input";
     const main = document.querySelector("[data-testid=stMain]");

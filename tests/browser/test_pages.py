@@ -66,6 +66,7 @@ VISITS = {
     "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit(CHART),
     "next_sentence": Visit(CHART),
+    "answers": Visit(CHART),
     "translate": Visit(CHART),
     # The first visit unpacks the extra model if it is installed.
     "generate": Visit(f"{CHART}, {LACKING}", patience=270_000),

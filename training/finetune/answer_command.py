@@ -9,10 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
+from attention.answer_windows import LENGTH, STRIDE, BestSpans
 from inference.errors import UserError
 from inference.files.packages import sha256
 from inference.settings import Settings as Machine
-from inference.text.answer_windows import LENGTH, STRIDE, BestSpans
 from probing.command import open_backend
 from probing.labelled.answer_scores import baseline_scores, score_answer, score_answers
 from probing.labelled.squad import QuestionSet, load_questions

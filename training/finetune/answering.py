@@ -12,11 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from i18n import gettext_lazy
-from inference.errors import UserError, as_user_error
-from inference.loaded_model import silence_transformers
-from inference.settings import Settings as Machine
-from inference.text.answer_windows import (
+from attention.answer_windows import (
     NOWHERE,
     PASSAGE,
     QUESTION,
@@ -30,6 +26,10 @@ from inference.text.answer_windows import (
     trim_letters,
     window_positions,
 )
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import silence_transformers
+from inference.settings import Settings as Machine
 from probing.labelled.answer_scores import score_answers
 from probing.labelled.data_checks import fit
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from inference.text.answer_windows import STRIDE
+from attention.answer_windows import STRIDE
 from probing.labelled.labeled_texts import HeadKind
 from training.schedule import Plan, Schedule
 

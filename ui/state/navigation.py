@@ -98,7 +98,11 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "fill_in_the_blank",
             gettext_lazy("Fill in the blank (BERT)"),
             "border_color",
-            {"masked_words": gettext_lazy("Masked words"), "next_sentence": gettext_lazy("Next sentence")},
+            {
+                "masked_words": gettext_lazy("Masked words"),
+                "next_sentence": gettext_lazy("Next sentence"),
+                "answers": gettext_lazy("Question answering"),
+            },
         ),
         AppPage("translation", gettext_lazy("Translation"), "translate", {"translate": gettext_lazy("Translation")}),
         AppPage(

@@ -47,7 +47,7 @@ SECOND = gettext_lazy("The text that is compared with the first.")
 def draw_view() -> None:
     """Draw the view."""
     choice, options = get_view_state(), get_params(SimilarityOptions)
-    compose(choice, kind_of(choice))
+    compose(choice, kind_of(choice), pairs=False)
     if choice.opened:
         show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
         return

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from inference.text.answer_windows import (
+from attention.answer_windows import (
     MOST_ANSWER,
     MOST_QUESTION,
     PASSAGE,
