@@ -48,13 +48,15 @@ class WindowScores:
     """The logits of a window: ``start`` and ``end`` are (token,), and ``letters`` (token, 2) in the passage.
 
     ``letters`` is NOWHERE for tokens that cannot be part of an answer. ``null`` is the position of [CLS], at which
-    models say that there is no answer.
+    models say that there is no answer. ``bounds`` is (token, [begins, ends]): True if the token begins or ends a word,
+    as an answer must; None if all do.
     """
 
     start: FloatArray
     end: FloatArray
     letters: NDArray[np.int64]
     null: int
+    bounds: NDArray[np.bool_] | None = None
 
     @property
     def null_score(self) -> float:
@@ -131,7 +133,10 @@ def _window_spans(window: WindowScores, number: int) -> tuple[NDArray[np.int64],
     """Return every allowed span of a window: (span, [start letter, end letter, window, first, last]) and its score."""
     at = np.flatnonzero(window.letters[:, 0] >= 0)
     grid = np.arange(len(at))
-    first, last = np.nonzero((grid[None] >= grid[:, None]) & (grid[None] - grid[:, None] < MOST_ANSWER))
+    allowed = (grid[None] >= grid[:, None]) & (grid[None] - grid[:, None] < MOST_ANSWER)
+    if window.bounds is not None:
+        allowed &= window.bounds[at, 0][:, None] & window.bounds[at, 1][None]
+    first, last = np.nonzero(allowed)
     first, last = at[first], at[last]
     score = window.start[first].astype(np.float64) + window.end[last].astype(np.float64)
     columns = (window.letters[first, 0], window.letters[last, 1], np.full_like(first, number), first, last)
@@ -148,6 +153,25 @@ def trim_letters(passage: str, span: Letters) -> Letters:
     if not text.strip():
         return NOWHERE
     return span[0] + len(text) - len(text.lstrip()), span[1] - len(text) + len(text.rstrip())
+
+
+SPACED = "\u0e00"  # before it are the scripts with spaces between words that are tokenised into parts of words
+
+
+def word_bounds(passage: str, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return True for each token that begins, and for each that ends a word, shape (token, [begins, ends]).
+
+    In Chinese, Japanese, Thai and Korean every token does both.
+
+    >>> word_bounds("unhappy cats", np.array([[0, 2], [2, 7], [8, 12]])).tolist()
+    [[True, False], [False, True], [True, True]]
+    """
+    return np.array([[not _is_inside(passage, int(at)) for at in span] for span in letters], bool).reshape((-1, 2))
+
+
+def _is_inside(passage: str, at: int) -> bool:
+    """Return True if the letter ``at`` and the letter before it belong to the same word."""
+    return 0 < at < len(passage) and all(letter.isalnum() and letter < SPACED for letter in passage[at - 1 : at + 1])
 
 
 def token_span(letters: NDArray[np.int64], answer: Letters) -> tuple[int, int] | None:

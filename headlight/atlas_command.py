@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +18,13 @@ from headlight.command_input import (
     write_json,
 )
 from headlight.score_command import read_head
-from inference.backend import LocalBackend
-from inference.errors import UserError
-from inference.tasks.model_request import Answer, InspectRequest
-from probing.atlas.build import CONTROL_TOKENS, STATE, AtlasPlan, build, run_plan
-from probing.atlas.relations import score_relations
+from probing.atlas.build import STATE, AtlasPlan, run_plan
+from probing.atlas.create import WORKERS, UncachedBackend, create_atlas, refuse_other_folder
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
-from probing.atlas.store import MANIFEST, Atlas, write_atlas
+from probing.atlas.store import Atlas, write_atlas
 
 SHOWN = 10  # hits in the printed summary
-
-
-class UncachedBackend:
-    """A backend that computes every answer without keeping it, because no block of an atlas is read twice."""
-
-    def __init__(self, backend: LocalBackend) -> None:
-        self.backend = backend
-
-    def inspect(self, request: InspectRequest[Answer]) -> Answer:
-        """Return the answer to a request; raise UserError if the model cannot serve it."""
-        return self.backend.made(request)
 
 
 def add_parser(commands: Any) -> None:
@@ -76,27 +63,31 @@ def add_parser(commands: Any) -> None:
 def run_build(asked: argparse.Namespace) -> int:
     """Build or continue an atlas, and return the exit status: 130 if it was stopped, with an atlas of the part read."""
     plan = _plan(asked)
-    _refuse_folder(asked.out)
+    refuse_other_folder(asked.out)
+    plan.sources()  # refuses a missing file before the model is loaded
+    backend, model = open_model(asked)
+    plan = replace(plan, model=model)
+    uncached = UncachedBackend(backend)
+    try:
+        if plan.shard[1] > 1:
+            return _build_shard(uncached, plan, asked.out)
+        state, complete = create_atlas(uncached, plan, asked.out, _print, checks=not asked.no_control)
+    finally:
+        _print("")
+    print(_summary(Atlas.open(asked.out), state))
+    return 0 if complete else 130
+
+
+def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int:
+    """Build or continue a shard, save its state and its plan, and return the exit status."""
     sources = plan.sources()
     key = plan.key(sources)
-    backend, model = open_model(asked)
-    plan = AtlasPlan(**{**vars(plan), "model": model})
-    asked.out.mkdir(parents=True, exist_ok=True)
-    uncached = UncachedBackend(backend)
-    state, complete = run_plan(uncached, plan, asked.out, key, workers=2, progress=_progress(plan))
-    _print("")
-    if plan.shard[1] > 1:
-        _save_shard(asked.out, plan, state, sources, key)
-        print(f"{asked.out}: shard {plan.shard[0]}/{plan.shard[1]}, {state.tokens:,} tokens")
-        return 0 if complete else 130
-    control, relations = None, None
-    if complete and not asked.no_control:
-        control = _control(uncached, plan)
-        relations = _relations(uncached, plan)
-    write_atlas(asked.out, state, plan, sources, control=control, finished=complete, relations=relations)
-    if complete:
-        (asked.out / STATE).unlink(missing_ok=True)
-    print(_summary(Atlas.open(asked.out), state))
+    folder.mkdir(parents=True, exist_ok=True)
+    state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda state: _print(f"{state.tokens:,} tokens"))
+    state.save(folder / STATE, key)
+    said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources}
+    (folder / "shard.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    print(f"{folder}: shard {plan.shard[0]}/{plan.shard[1]}, {state.tokens:,} tokens")
     return 0 if complete else 130
 
 
@@ -116,66 +107,15 @@ def _plan(asked: argparse.Namespace) -> AtlasPlan:
     )
 
 
-def _refuse_folder(folder: Path) -> None:
-    """Raise CommandError if a folder cannot take an atlas: a file, or a folder with other contents."""
-    if folder.exists() and not folder.is_dir():
-        raise CommandError(f"{folder} is a file. Give a new folder for the atlas.")
-    names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    if names and not names & {MANIFEST, STATE}:
-        raise CommandError(f"{folder} holds other files. Give a new folder for the atlas.")
-
-
-def _control(backend: UncachedBackend, plan: AtlasPlan) -> AtlasState | None:
-    """Return the state of the architecture with random weights, None if it cannot be built."""
-    most = min(plan.tokens or CONTROL_TOKENS, CONTROL_TOKENS)
-    random = AtlasPlan(plan.files, plan.model, plan.revision, most, 1, 1, control=True)
-    state = AtlasState(1, 1)
-    try:
-        for _ in build(backend, random, state, workers=2):
-            _print(f"random weights: {state.tokens:,} tokens")
-    except UserError as refusal:
-        print(f"No control with random weights: {refusal.message}", file=sys.stderr)
-        return None
-    finally:
-        _print("")
-    return state
-
-
-def _relations(backend: UncachedBackend, plan: AtlasPlan) -> dict[str, Any] | None:
-    """Return the gold relations of the first CoNLL-U file, None if there is none or the model cannot be scored."""
-    file = next((file for file in plan.files if file.suffix.lower() == ".conllu"), None)
-    if file is None:
-        return None
-    try:
-        return score_relations(backend, file, plan.model, plan.revision, _print)
-    except UserError as refusal:
-        print(f"No gold relations: {refusal.message}", file=sys.stderr)
-        return None
-    finally:
-        _print("")
-
-
-def _progress(plan: AtlasPlan) -> Any:
-    limit = f" of {plan.tokens:,}" if plan.tokens else ""
-    return lambda state: _print(f"{state.tokens:,}{limit} tokens, {len(state.windows):,} windows")
-
-
 def _print(line: str) -> None:
     """Print a line that the next call overwrites, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def _save_shard(folder: Path, plan: AtlasPlan, state: AtlasState, sources: Any, key: str) -> None:
-    """Save the state of a shard and its plan."""
-    state.save(folder / STATE, key)
-    said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources}
-    (folder / "shard.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-
-
 def run_merge(asked: argparse.Namespace) -> int:
     """Join shards to an atlas and return the exit status; raise CommandError if they do not belong together."""
-    _refuse_folder(asked.out)
+    refuse_other_folder(asked.out)
     joined: AtlasState | None = None
     plans: list[dict[str, Any]] = []
     for folder in asked.shards:

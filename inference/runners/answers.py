@@ -21,6 +21,7 @@ from attention.answer_windows import (
     null_position,
     trim_letters,
     window_positions,
+    word_bounds,
 )
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
@@ -66,9 +67,10 @@ def answer(loaded: LoadedModel, question: AnswerSpans) -> PassageAnswers:
     windows = [reading.pick(kept) for kept in positions]
     logits = _logits(loaded, windows)
     letters = _letters(reading.row, kinds, passage)
+    bounds = word_bounds(passage, letters)
     cls = getattr(loaded.reader.tokenizer, "cls_token_id", None)
     scored = [
-        WindowScores(start, end, letters[kept], null_position(window.ids, cls))
+        WindowScores(start, end, letters[kept], null_position(window.ids, cls), bounds[kept])
         for (start, end), kept, window in zip(logits, positions, windows, strict=True)
     ]
     found = best_spans(scored, knows_no_answer(loaded.model.config), question.top)

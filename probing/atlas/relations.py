@@ -8,9 +8,10 @@ from typing import Any
 
 from inference.errors import UserError
 from probing import formats
-from probing.results import of_relation
+from probing.results import RelationRow, of_relation
 from probing.score import HitCounts, ScoringBackend, ScoringRun, ScoringState, score
 
+FIELDS = ("layer", "head", "direction", "accuracy", "low", "high", "baseline", "p", "chosen", "chosen_rule", "n")
 FEWEST = 50  # links of a relation that is scored
 
 
@@ -23,10 +24,11 @@ def score_relations(
 ) -> dict[str, Any]:
     """Return the accuracy of every head on each relation of a CoNLL-U file, as JSON values.
 
-    Each relation has ``rows``, [layer, head, direction, accuracy, low, high, baseline, p, n] of all heads, the name of
-    the best ``rule`` without a model, and ``random``, the largest accuracy of a head with random weights, None if
-    there are none. Directions and rules are chosen on every other sentence, and the accuracy is that of the rest, in
-    percent. Relations with fewer than FEWEST links are left out. May raise UserError.
+    Each relation has ``rows`` with the FIELDS of all heads, the name of the best ``rule`` without a model, and
+    ``random``, the largest accuracy of a head with random weights, None if there are none. Directions and rules are
+    chosen on every other sentence, and the accuracy is that of the rest, in percent; ``chosen`` and ``chosen_rule`` are
+    the accuracies of head and rule on the sentences that choose. Relations with fewer than FEWEST links are left out.
+    May raise UserError.
     """
     corpus = formats.load(file, "conllu")
     states = []
@@ -46,17 +48,22 @@ def score_relations(
         reported = rest.counts_of(relation)
         if reported is None or reported.n < FEWEST or choice.counts_of(relation) is None:
             continue
-        rows = of_relation(rest, corpus, relation, choice)
+        rows, chosen = of_relation(rest, corpus, relation, choice), of_relation(choice, corpus, relation)
         random = states[1].tally.counts_of(relation)
         relations[relation] = {
             "rule": rows[0].baseline_name,
             "random": None if random is None else 100 * float(random.hits_by_head.max()) / random.n,
             "rows": [
-                [row.layer, row.head, row.direction, row.accuracy, row.low, row.high, row.baseline, row.p, row.n]
-                for row in rows
+                [row.layer, row.head, row.direction, *(round(value, 4) for value in _numbers(row, first)), row.n]
+                for row, first in zip(rows, chosen, strict=True)
             ],
         }
     return relations
+
+
+def _numbers(row: RelationRow, first: RelationRow) -> tuple[float, ...]:
+    """Return the numbers of FIELDS from the rows of a head on the rest and on the sentences that choose."""
+    return row.accuracy, row.low, row.high, row.baseline, row.p, first.accuracy, first.baseline
 
 
 def _half(tally: HitCounts, half: int) -> HitCounts:

@@ -93,7 +93,7 @@ def write_atlas(  # noqa: PLR0913  # a state with its plan, and the facts of the
         "relations": relations or {},
         **(about or {}),
     }
-    (folder / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _write_parquet(file: Path, columns: Mapping[str, Any], group: int = 65_536) -> None:

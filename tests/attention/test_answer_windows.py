@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from attention.answer_windows import (
     best_spans,
     token_span,
     window_positions,
+    word_bounds,
 )
 
 
@@ -97,3 +99,17 @@ def test_a_span_outside_the_window_has_no_tokens() -> None:
     assert token_span(window.letters, (first, first + 5)) == (3, 4)
     assert token_span(window.letters, (first - 1, first + 5)) is None
     assert token_span(window.letters, (10**6, 10**6 + 1)) is None
+
+
+def test_answers_begin_and_end_at_words() -> None:
+    [window] = random_windows(0, 1)
+    bounds = np.ones((40, 2), bool)
+    bounds[3::2, 0] = bounds[4::2, 1] = False
+    found = best_spans([replace(window, bounds=bounds)], no_answer=False, top=1_000).spans
+    assert found
+    assert all(span.first % 2 == 0 and span.last % 2 == 1 for span in found)
+
+
+def test_words_of_latin_scripts_have_parts_and_chinese_has_none() -> None:
+    spans = np.array([[at, at + 1] for at in range(5)])
+    assert word_bounds("ab 中文", spans).tolist() == [[True, False], [False, True], *[[True, True]] * 3]

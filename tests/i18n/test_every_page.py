@@ -29,6 +29,7 @@ from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
 from ui.pages.vectors.options import VectorsOptions
+from ui.show.atlases import open_shipped
 from ui.state.navigation import BY_VIEW
 
 pytestmark = pytest.mark.slow
@@ -44,6 +45,8 @@ GUESSING = {"model": "{models}/bert", "text": "The animal was in the street."}
 VECTORS = VectorsOptions()
 READY_TEXTS = tuple(item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items)
 PROBE_TEXTS = tuple(text for probe in LIBRARY for text in (probe.text, probe.other, *probe.neutral) if text)
+ATLAS = open_shipped(EMBEDDED)
+ATLAS_TEXTS = (*ATLAS.windows["text"].to_pylist(), *ATLAS.manifest["licences"])
 PHOTOGRAPHER = "Stéfan van der Walt"
 
 Query = Mapping[str, object]
@@ -61,6 +64,8 @@ class Page:
 
 
 PAGES = {
+    "head_atlas": Page([{}, {"layer": 2, "head": 11}, {"atlas": BERT, "across": "det", "seed": 3}], read=ATLAS_TEXTS),
+    "atlas_search": Page([{}, {"onto_tag": "", "onto": "the", "only": 1, "layer": 2, "head": 8}], read=ATLAS_TEXTS),
     "agreement": Page(
         [
             {"text": CAT, "focus": 3, "itself": 1},

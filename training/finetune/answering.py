@@ -25,6 +25,7 @@ from attention.answer_windows import (
     token_span,
     trim_letters,
     window_positions,
+    word_bounds,
 )
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
@@ -150,8 +151,11 @@ def answer_questions(
         both = found.float().cpu().numpy()
         for at, row in enumerate(some):
             size = len(rows.pieces[row])
-            window = WindowScores(both[at, 0, :size], both[at, 1, :size], asked.letters[row], int(asked.nulls[row]))
-            scored[asked.owners[row]].append(window)
+            owner, letters = asked.owners[row], asked.letters[row]
+            bounds = word_bounds(asked.questions[owner].passage, letters)
+            scored[owner].append(
+                WindowScores(both[at, 0, :size], both[at, 1, :size], letters, int(asked.nulls[row]), bounds)
+            )
     model.train(learning)
     return [best_spans(windows, no_answer) for windows in scored], total / max(1, len(rows))
 

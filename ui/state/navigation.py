@@ -114,6 +114,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
     ),
     gettext_lazy("Research"): (
         AppPage(
+            "head_atlas",
+            gettext_lazy("Head atlas"),
+            "map",
+            {"head_atlas": gettext_lazy("Heads"), "atlas_search": gettext_lazy("Word pairs")},
+        ),
+        AppPage(
             "head_roles",
             gettext_lazy("Head roles & scores"),
             "speed",

@@ -12,13 +12,13 @@ import pytest
 from attention.excess import excess_map, visible_word_pairs
 from attention.strongest_links import LEAST
 from attention.view import View
-from headlight.atlas_command import UncachedBackend
 from headlight.command import main
 from inference import LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
 from inference.tasks.atlas import WINDOW
 from probing.atlas import texts as atlas_texts
 from probing.atlas.build import AtlasPlan, build, resume, run_plan
+from probing.atlas.create import UncachedBackend
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
 from probing.atlas.store import Atlas, write_atlas

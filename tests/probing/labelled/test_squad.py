@@ -15,6 +15,7 @@ from probing.labelled.files import File
 from probing.labelled.squad import PassageQuestion, load_questions, parse_questions, split_questions
 from tests.support.squadfiles import PASSAGES, question, squad
 
+ROOT = Path(__file__).parents[3]
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -111,3 +112,11 @@ def test_division_keeps_passages_whole() -> None:
 def test_two_questions_are_too_few_to_divide() -> None:
     with pytest.raises(UserError):
         split_questions([PassageQuestion("1", "Who?", "a", ())] * 2, ["dev", "test"], seed=0)
+
+
+def test_our_own_questions_are_in_the_format() -> None:
+    found = load_questions(ROOT / "assets" / "tasks" / "questions-en.json", None, None)
+    assert found.no_answer
+    rows = [*found.train, *found.dev, *found.test]
+    assert len(rows) == 157
+    assert sum(not row.answers for row in rows) == 31
