@@ -197,4 +197,13 @@ HUB_CARDS = (
         242_000_000,
         gettext_lazy('Does what the text asks, such as "translate English to German: …"; positions are relative.'),
     ),
+    ModelCard(
+        "distilbert/distilbert-base-cased-distilled-squad",
+        "DistilBERT, SQuAD",
+        "encoder",
+        gettext_lazy("English"),
+        gettext_lazy("question answering"),
+        261_000_000,
+        gettext_lazy("Answers questions about a passage; distilled from BERT and trained on SQuAD 1.1. 6 × 12 heads."),
+    ),
 )

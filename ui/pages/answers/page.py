@@ -19,7 +19,8 @@ from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
-COMMAND = "python -m training answer squad.json --out models/answers"
+COMMAND = """python -m training answer assets/tasks/questions-en.json --out models/answers
+HEADLIGHT_MODEL_FOLDERS=models streamlit run app.py"""
 
 
 def how_to_read() -> None:
@@ -81,6 +82,7 @@ def _offer_training() -> None:
     """Show how to train a model that answers."""
     st.subheader(_("Get answers"))
     show_notice(
-        _("Choose a model that was trained on SQuAD above, or train one on a file in SQuAD's format:"), "status"
+        _("Choose a model that was trained on SQuAD above, or train one on 157 questions, or on your own file:"),
+        "status",
     )
     st.code(COMMAND, language="bash")
