@@ -85,4 +85,4 @@ def _offer_training() -> None:
         _("Choose a model that was trained on SQuAD above, or train one on 157 questions, or on your own file:"),
         "status",
     )
-    st.code(COMMAND, language="bash")
+    st.code(COMMAND, language="bash", wrap_lines=True)
