@@ -80,8 +80,14 @@ def _lens(model: Any) -> Callable[[Any], Any] | None:
     """Return TransformerLens's pass with all attention patterns cached, or None if it cannot load the model."""
     try:
         from transformer_lens.model_bridge import TransformerBridge
+        from transformers import AutoTokenizer, BertForMaskedLM
 
-        bridge = TransformerBridge.boot_transformers("bert-base-uncased", hf_model=model)
+        from inference.files import embedded
+
+        folder, whole = str(embedded.folder()), BertForMaskedLM(model.config).eval()
+        whole.bert = model
+        words = AutoTokenizer.from_pretrained(folder)
+        bridge = TransformerBridge.boot_transformers(folder, hf_model=whole, tokenizer=words, device="cpu")
     except Exception as error:
         print(f"{LENS}: {type(error).__name__}: {error}")
         return None

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import (
+    AttentionInterface,
+    AttentionMaskInterface,
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+)
+from transformers.masking_utils import flash_attention_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from inference.errors import UserError
@@ -148,6 +155,37 @@ def test_steps_of_generation_equal_eager(row: Architecture) -> None:
 @loop_over("row", WRITERS, ids=[row.name for row in WRITERS])
 def test_steps_of_generation_equal_eager_in_every_architecture(row: Architecture) -> None:
     assert_equal_while_writing(row)
+
+
+def flash(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any) -> Any:
+    """Compute attention with the arguments of a flash kernel: padding (sample, key) and a window, but no mask."""
+    queries, keys = query.shape[2], key.shape[2]
+    allowed = torch.ones(queries, keys, dtype=torch.bool)
+    if module.is_causal:
+        allowed = allowed.tril(keys - queries)
+    if given.get("sliding_window"):
+        allowed = allowed.triu(keys - queries - given["sliding_window"] + 1)
+    pairs = allowed[None, None] if mask is None else allowed & mask[:, None, None].bool()
+    output = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, pairs, scale=given.get("scaling"), enable_gqa=True
+    )
+    return output.transpose(1, 2), None
+
+
+@loop_over("name", ["BERT", "Llama", "Mistral"])
+def test_calls_of_flash_kernels_are_recorded(name: str) -> None:
+    AttentionInterface.register("test_flash", flash)
+    AttentionMaskInterface.register("test_flash", flash_attention_mask)
+    row = named(name)
+    given = inputs(row, (7, 5))
+    model = own(row)
+    model.config._attn_implementation = "test_flash"  # noqa: SLF001  # the public method would load a kernel
+    with torch.inference_mode(), recording(model) as found:
+        model(**given)
+        expected = build(row, "eager")(**given, output_attentions=True).attentions
+    for layer, eager in zip(found.layers, expected, strict=True):
+        far = (layer.weights() - eager).abs() * real_rows(given, "layers", row.kind, 7)
+        assert far.max() <= TOLERANCES[torch.float32]
 
 
 def ids(tokens: int = 5, samples: int = 1) -> Tensor:
