@@ -17,6 +17,7 @@
 # make contract    the types of Explore's view options for its scripts, from their declarations    ARGS=--check to compare
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make record-versions  the tests of the recorder on the oldest, the pinned and the newest transformers
+# make site        a folder for any web host that shows the famous pair without a server    OUT=site ARGS="--text …"
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
 #
@@ -28,6 +29,7 @@ PORT =
 FOR = $(HEADLIGHT_FOR)
 ADDRESS = $(if $(filter class public,$(FOR)),--server.address 0.0.0.0)
 N =
+OUT = site
 ARGS =
 VENV = .venv/bin/python
 UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
@@ -45,7 +47,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract record-versions wheel clean writer chinese install install-tests lint
+.PHONY: help run serve site test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract record-versions wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -129,3 +131,6 @@ wheel: install
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+site: install
+	$(VENV) -m headlight site $(OUT) $(ARGS)
