@@ -310,21 +310,21 @@ def _replace(owner: Any, name: str, wrap: Callable[[Function], Function]) -> Ite
 def _wrap_choice(get: Function) -> Function:
     def get_interface(implementation: str, default: Function) -> Function:
         function: Function = get(implementation, default)
-        return _noted(function, "eager" if function is default else _kernel(implementation))
+        return _wrap_function(function, "eager" if function is default else _kernel(implementation))
 
     return get_interface
 
 
 def _wrap_item(get: Function) -> Function:
     def get_item(registry: Any, implementation: str) -> Function:
-        return _noted(get(registry, implementation), _kernel(implementation))
+        return _wrap_function(get(registry, implementation), _kernel(implementation))
 
     return get_item
 
 
 def _wrap_eager(function: Function) -> Function:
     def eager(*args: Any, **given: Any) -> Any:
-        return _noted(function, "eager")(*args, **given)
+        return _wrap_function(function, "eager")(*args, **given)
 
     return eager
 
@@ -334,7 +334,7 @@ def _kernel(implementation: str) -> str:
     return "flash" if "flash" in str(implementation) else "sdpa"
 
 
-def _noted(function: Function, kernel: str) -> Function:
+def _wrap_function(function: Function, kernel: str) -> Function:
     """Return the function itself, or in a recording thread a function that also notes its arguments."""
     return partial(_call_and_note, function, kernel) if _recorders() else function
 
