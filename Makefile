@@ -6,7 +6,7 @@
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
 # make test-changed  the tests that depend on the files changed since main, without lint and types    ARGS="--since HEAD"
-# make matrix      the laws of score decomposition on every recorded architecture
+# make matrix      score decomposition and the recorder on every recorded architecture
 # make fix         the only command that edits: format and what the linter can mend
 # make extra       also install models for Chinese and for pictures that work offline (188 MB to fetch, 350 MB on disk)
 # make serve       the backend by itself, on Ray Serve, for apps that HEADLIGHT_BACKEND points at it: docs/SERVING.md
@@ -16,6 +16,7 @@
 # make fuzz        what strangers may send, made up    N=1000000 inputs in all, ARGS="trace frame" for some of the doors, "guided" by what they reach
 # make contract    the types of Explore's view options for its scripts, from their declarations    ARGS=--check to compare
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
+# make site        a folder for any web host that shows the famous pair without a server    OUT=site ARGS="--text …"
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
 #
@@ -27,6 +28,7 @@ PORT =
 FOR = $(HEADLIGHT_FOR)
 ADDRESS = $(if $(filter class public,$(FOR)),--server.address 0.0.0.0)
 N =
+OUT = site
 ARGS =
 VENV = .venv/bin/python
 UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
@@ -44,7 +46,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
+.PHONY: help run serve site test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -78,7 +80,7 @@ test-changed: install-tests
 	$(VENV) -m tools.changed_tests $(ARGS)
 
 matrix: install-tests
-	$(PYTEST) tests/inference/runners/test_score_decomposition.py -k every_architecture $(ARGS)
+	$(PYTEST) tests/inference/runners/test_score_decomposition.py tests/inference/record/test_recorder.py -k every_architecture $(ARGS)
 
 lint: install-tests
 	$(VENV) -m ruff format --check .
@@ -125,3 +127,6 @@ wheel: install
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache tests/out bench/out dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+site: install
+	$(VENV) -m headlight site $(OUT) $(ARGS)

@@ -11,11 +11,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
-from attention.trace import Trace, without_attention
-from headlight import app_process, labels_command, notebook, score_command, similar_command
+from attention.trace import without_attention
+from headlight import app_process, atlas_command, labels_command, notebook, score_command, similar_command, site_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -23,6 +22,7 @@ from headlight.command_input import (
     add_text_options,
     head_of,
     open_model,
+    positional_prior_of,
     read_trace,
     refuse_unwritable,
     request_of,
@@ -30,15 +30,12 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import Shown
-from inference.backend import LocalBackend
 from inference.errors import Parser, UserError, report
 from inference.files import sources
-from inference.request import TraceRequest
-from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
-COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar")
+COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar", "atlas", "site")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight serve                  the app, for the whole network
        headlight export TEXT FILE       what a text's attention looks like, as a file
@@ -48,6 +45,9 @@ HELP = """usage: headlight [TEXT]                 the app, opened at a text
        headlight why-labels FILE --head 3-1 --relation nsubj
                                         the same, as means over annotated sentences
        headlight similar A B --json FILE  the token pairs that make two texts similar
+       headlight atlas build TEXTS --out FOLDER
+                                        every head over many texts; see headlight atlas -h
+       headlight site FOLDER --text TEXT  a folder for any web host, without a server
        headlight fetch                  three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
@@ -140,7 +140,7 @@ def export(asked: argparse.Namespace) -> int:
     backend, model = open_model(asked)
     request = request_of(asked, model)
     trace = read_trace(backend, request, asked.truncate)
-    made = Shown(trace, _focus(asked.focus), _positional_prior(backend, request, trace))
+    made = Shown(trace, _focus(asked.focus), positional_prior_of(backend, request, trace))
     chosen = dict(made.selection)
     for what, number, of in (("layer", layer, made.view.layers), ("head", head, made.view.heads)):
         if number is not None:
@@ -213,24 +213,12 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     labels_command.add_parser(commands)
     similar_command.add_parser(commands)
+    atlas_command.add_parser(commands)
+    site_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)
         each.add_argument("--json", action="store_true", help="print what was done as JSON")
     return parser
-
-
-def _positional_prior(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
-    """Return the positional prior of the trace's stack, stored or measured; None if it is unknown.
-
-    With the prior, the default head is the same as in the app.
-    """
-    parts = stored_priors().get(request.model) if request.revision is None else None
-    if parts is None:
-        try:
-            parts = measure_priors(backend, request.model, request.revision, trace.model.kind)
-        except UserError:
-            return None
-    return parts.get(trace.part)
 
 
 def _focus(given: str | None) -> Any:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from attention.excess import PositionalPrior
 from attention.head_names import parse_head
 from attention.pictures import Picture
 from attention.trace import Trace
@@ -21,6 +22,7 @@ from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
+from probing.reference_priors import measure_priors, stored_priors
 
 
 class CommandError(ValueError):
@@ -103,6 +105,20 @@ def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> 
         option = f"--model {better.id}{'' if better.downloaded else ' --download'}"
         raise CommandError(f"{refusal.message} For example, add {option}.") from refusal
     return trace
+
+
+def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
+    """Return the positional prior of the trace's stack, stored or measured; None if it is unknown.
+
+    With the prior, the default head is the same as in the app.
+    """
+    parts = stored_priors().get(request.model) if request.revision is None else None
+    if parts is None:
+        try:
+            parts = measure_priors(backend, request.model, request.revision, trace.model.kind)
+        except UserError:
+            return None
+    return parts.get(trace.part)
 
 
 def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:

@@ -5,6 +5,8 @@ The cell's page has a bounded size.
 
 from __future__ import annotations
 
+import base64
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -29,7 +31,7 @@ from inference.hub_cards import HUB_CARDS
 from inference.text.encoding import check_known
 from viz.components.explore.content import choices, payload, script, style
 from viz.components.standalone.standalone import Theme, standalone_html
-from viz.export import weights_csv, weights_json
+from viz.export import TooLong, weights_csv, weights_json
 from viz.static.head import picture
 from viz.static.shapes import png, svg
 
@@ -46,6 +48,8 @@ FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" title="Headlight" '
     'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
 )
+MOST_PICTURE = 200_000  # maximal bytes of a cell's static picture
+STILL = '<img style="display:none" alt="{about}" src="data:image/png;base64,{source}">'
 
 
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
@@ -129,14 +133,15 @@ class Shown:
 
     Without ``focus``, the default selection is the link with the largest excess over the column mean and the
     positional prior, as in the app. ``known`` is the positional prior of the model's heads from other texts;
-    without it, the prior is estimated from this text. ``theme`` is "light", "dark" or "auto" (the system's theme);
-    the frame cannot detect the notebook's theme.
+    without it, the prior is estimated from this text. ``part`` is the stack, by default the trace's. ``theme`` is
+    "light", "dark" or "auto" (the system's theme); the frame cannot detect the notebook's theme.
     """
 
     trace: Trace
     focus: str | SupportsIndex | None = None
     known: PositionalPrior | None = None
     theme: Theme = "auto"
+    part: str | None = None
 
     def __post_init__(self) -> None:
         if self.theme not in get_args(Theme):
@@ -147,7 +152,25 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """Return a sandboxed page of at most a megabyte that makes no network requests."""
-        return notebook_frame(self.view, self._survey, self.selection, self.theme)
+        return notebook_frame(self.view, self.summary, self.selection, self.theme)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002  # IPython's signature
+        """Return the page, a picture and a caption, so that a saved notebook shows the picture without scripts.
+
+        Viewers that remove frames from the page, such as GitHub, also remove the style that hides the picture in it.
+        """
+        bundle = {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        try:
+            drawn = picture(self.view, *(self.selection[name] for name in ("layer", "head", "focus")))
+        except TooLong:
+            return bundle
+        still = svg(drawn)
+        if len(still) <= MOST_PICTURE:
+            bundle["image/svg+xml"] = still.decode()
+            bundle["text/plain"] = f"{self!r} {drawn.about}"
+            source = base64.b64encode(png(drawn)).decode()
+            bundle["text/html"] += STILL.format(source=source, about=html.escape(drawn.about))
+        return bundle
 
     def widget(self) -> Widget:
         """Return a widget for a text of any length; the kernel computes maps on demand.
@@ -161,12 +184,12 @@ class Shown:
             raise ImportError(
                 _("A widget needs anywidget: pip install anywidget, and start the notebook again.")
             ) from error
-        return Widget(self.view, self._survey, self.selection, repr(self))
+        return Widget(self.view, self.summary, self.selection, repr(self))
 
     @property
     def html(self) -> str:
         """Return the page as an HTML string, with the same maps as the file that ``save`` writes."""
-        return standalone_page(self.view, self._survey, self.selection, self.theme)
+        return standalone_page(self.view, self.summary, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a self-contained HTML file, with more maps than a cell; return its path."""
@@ -188,23 +211,24 @@ class Shown:
     @cached_property
     def view(self) -> View:
         """Return the view of all tokens of the trace."""
-        return View(self.trace)
+        return View(self.trace, part=self.part)
 
     @cached_property
     def selection(self) -> dict[str, Any]:
         """Return the initial selection, with the names of the app's URL parameters as keys."""
         focus, head = self._word, (self.view.attending[0], 0)
         if focus is None:
-            link = self._survey.own.best(self.view, self.known, self._free)
+            link = self.summary.own.best(self.view, self.known, self._free)
             words = [at for at, cell in enumerate(self.view.queries) if not cell.special]
             focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
         else:
-            head = head_of_link(self.view, self._survey, self.known, focus, heads=self._free)
+            head = head_of_link(self.view, self.summary, self.known, focus, heads=self._free)
         usual = {name: names[0] for name, names in choices(self.view).items()}
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
 
     @cached_property
-    def _survey(self) -> HeadSummary:
+    def summary(self) -> HeadSummary:
+        """Return the thumbnails, column means and measures of all heads."""
         return summarize_heads(self.view, SMALL_MAP)
 
     @cached_property
@@ -212,7 +236,7 @@ class Shown:
         """Return the heads that are not positional in this text, shape (layer, head); None for all heads."""
         if self.known is not None or self.view.is_signed or all(cell.special for cell in self.view.queries):
             return None
-        free = ~positional_prior([self.trace], self.trace.part).positional
+        free = ~positional_prior([self.trace], self.part or self.trace.part).positional
         return free if free.any() else None
 
     @cached_property

@@ -27,7 +27,7 @@ from inference.pictures.image_processing import PICTURES, reads
 from inference.request import TraceRequest, size_of
 from inference.scheduling import Scheduler, calm_blas
 from inference.settings import Settings
-from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
+from inference.task_heads import ANSWER, BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.tasks.model_request import Answer, InspectRequest, ModelRequest, PredictRequest
 from inference.text import tokenizer
 from inference.text.encoding import check_text
@@ -199,7 +199,7 @@ class LocalBackend:
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Return the identity of a model, with its commit or the hash of its weights if it is loaded."""
         revision = self.revision_now(model, revision)
-        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, SEES)
+        heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, ANSWER, SEES)
         kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from i18n import gettext_lazy
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT
-from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
+from inference.task_heads import ANSWER, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ TASKS = {
     "text to text": WRITES,
     "classes of texts": CLASSIFY,
     "tags of words": TAG,
+    "question answering": ANSWER,
     "classes of pictures": SEES,
 }
 
@@ -195,5 +196,14 @@ HUB_CARDS = (
         gettext_lazy("text to text"),
         242_000_000,
         gettext_lazy('Does what the text asks, such as "translate English to German: …"; positions are relative.'),
+    ),
+    ModelCard(
+        "distilbert/distilbert-base-cased-distilled-squad",
+        "DistilBERT, SQuAD",
+        "encoder",
+        gettext_lazy("English"),
+        gettext_lazy("question answering"),
+        261_000_000,
+        gettext_lazy("Answers questions about a passage; distilled from BERT and trained on SQuAD 1.1. 6 × 12 heads."),
     ),
 )

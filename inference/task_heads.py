@@ -9,6 +9,7 @@ from i18n import gettext_lazy
 
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
 CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each word
+ANSWER = "answer"  # the start and the end of an answer in a passage
 SEES = "picture label"  # a class for a picture
 WRITES = "writes"  # an encoder-decoder generates text; the traced model already includes this head
 RANDOM = "random weights"  # the bare architecture with untrained weights (inference.load.shared_weights)
@@ -21,6 +22,7 @@ WHAT = {
     WRITES: gettext_lazy("no head that writes one text from another"),
     CLASSIFY: gettext_lazy("no head that tells the class of a text"),
     TAG: gettext_lazy("no head that tags words"),
+    ANSWER: gettext_lazy("no head for question answering"),
     SEES: gettext_lazy("no head that tells the class of a picture"),
 }
 KINDS = {  # the kinds of models that may have each head
@@ -30,9 +32,11 @@ KINDS = {  # the kinds of models that may have each head
     WRITES: ("encoder-decoder",),
     CLASSIFY: ("encoder", "decoder"),
     TAG: ("encoder", "decoder"),
+    ANSWER: ("encoder",),
     SEES: ("encoder",),
 }
 # The endings of the transformers classes with these heads. Both heads have weights of the same names, so only the
 # class name in a checkpoint's configuration distinguishes them.
 CLASSES = {CLASSIFY: "ForSequenceClassification", TAG: "ForTokenClassification"}
-TRAINED_AS = {**CLASSES, SEES: "ForImageClassification"}
+FINE_TUNED = (*CLASSES, ANSWER)  # heads that a fine-tuning adds
+TRAINED_AS = {**CLASSES, ANSWER: "ForQuestionAnswering", SEES: "ForImageClassification"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inference.errors import Parser, UserError, hide_details, report
 from training.architecture_baselines import command as rivals
 from training.config import Amount, Count, check_value
-from training.finetune import command
+from training.finetune import answer_command, command
 
 if TYPE_CHECKING:
     from training.loop import RunBudget
@@ -41,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
                 check_value(f"--{name.replace('_', '-')}", value, kind)
         if asked.command in command.KINDS:
             command.run(asked)
+        elif asked.command == answer_command.NAME:
+            answer_command.run(asked)
         elif asked.command == "job":
             from training.finetune import job_command
 
@@ -99,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     translate = commands.add_parser("translate", help="start a translator's run, or go on with it")
     translator = commands.add_parser("export-translator", help="write the translator as a folder, likewise")
     command.add(commands)
+    answer_command.add(commands)
     job = commands.add_parser("job", help="what the app asks for: the training in a folder of taught models")
     job.add_argument("folder", type=Path, metavar="FOLDER", help="with its job.json; docs/TRAINING.md says what else")
     rivals.add(commands)

@@ -3,13 +3,21 @@
     python -m training.recorded_assets priors     assets/habits.safetensors, of the embedded models
     python -m training.recorded_assets pronouns   assets/pronoun_heads.json, of the embedded encoders
     python -m training.recorded_assets picture    assets/pictures/cat.safetensors, of DINOv2-small (`make extra`)
+    python -m training.recorded_assets atlases EWT WIKI    assets/atlases/, of MiniLM and headlight-bert
+
+EWT is the dev split of UD English EWT (CoNLL-U), WIKI a file of Wikipedia articles (JSON Lines with "text", or
+that file compressed as .xz).
 
 Run it again if the models' weights, the photo or a file format changes; tests compare the files with the models.
 """
 
 from __future__ import annotations
 
+import lzma
 import sys
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,6 +28,8 @@ from inference.files.dinov2 import DINOV2
 from inference.pictures.sample_picture import RECORDED, Difference, pack_trace, photo, unpack_trace
 from inference.settings import Settings
 from probing import pronoun_heads
+from probing.atlas.build import AtlasPlan
+from probing.atlas.create import UncachedBackend, create_atlas
 from probing.reference_priors import measure_priors, store
 
 
@@ -47,6 +57,30 @@ def write_picture() -> None:
     print(f"{RECORDED.stat().st_size:,} bytes; weights differ by at most {said.largest:.4f}, {said.moved:.2%} moved.")
 
 
+ATLASES = Path(__file__).resolve().parent.parent / "assets" / "atlases"
+ATLAS_TOKENS, ATLAS_LINKS, ATLAS_WRITTEN = 300_000, 4_000, 100  # the two atlases take at most 12 MB together
+ARTICLES = 3_000  # of the file of Wikipedia that are offered; the limit of tokens ends the reading
+LICENCES = (
+    "UD English EWT, dev split: CC BY-SA 4.0, Universal Dependencies contributors",
+    "English Wikipedia: CC BY-SA 3.0, Wikipedia contributors",
+)
+
+
+def write_atlases(trees: Path, articles: Path) -> None:
+    """Build the atlases of the embedded encoders, and store them in assets/."""
+    backend = UncachedBackend(LocalBackend(Settings(offline=True)))
+    opened = lzma.open if articles.suffix == ".xz" else open
+    with TemporaryDirectory() as folder, opened(articles, "rt", encoding="utf-8") as stream:
+        some = Path(folder) / "wikipedia.jsonl"
+        some.write_text("".join(islice(stream, ARTICLES)), encoding="utf-8")
+        for card in (EMBEDDED_CARD, *OWN_CARDS):
+            if card.kind == "encoder":
+                plan = AtlasPlan(
+                    (trees, some), card.id, tokens=ATLAS_TOKENS, most=ATLAS_LINKS, most_written=ATLAS_WRITTEN
+                )
+                create_atlas(backend, plan, ATLASES / card.id, print, about={"licences": list(LICENCES)})
+
+
 def record_trace() -> Trace:
     """Compute the complete trace of the sample photo with DINOv2-small."""
     return LocalBackend(Settings(offline=True)).trace(TraceRequest(model=DINOV2.name, picture=photo()))
@@ -67,4 +101,7 @@ def compare_traces(trace: Trace, stored: Trace) -> Difference:
 
 
 if __name__ == "__main__":
-    {"priors": write_priors, "pronouns": write_pronoun_heads, "picture": write_picture}[sys.argv[1]]()
+    if sys.argv[1] == "atlases":
+        write_atlases(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        {"priors": write_priors, "pronouns": write_pronoun_heads, "picture": write_picture}[sys.argv[1]]()

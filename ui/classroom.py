@@ -55,7 +55,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
             _("answers"),
             marked=marked,
         )
-        draw_chart(figure, key)
+        draw_chart(figure, key, about=dict)
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
@@ -80,7 +80,9 @@ def _map(question: Question, said: Sequence[str], key: str) -> None:
         if layer < counts.shape[0] and head < counts.shape[1]:
             counts[layer, head] = n
     truth = next(iter(heads([question.truth])), None) if question.truth else None
-    draw_chart(head_map(counts, theme(), _("Which head the class named"), _("answers"), selected=truth), key)
+    draw_chart(
+        head_map(counts, theme(), _("Which head the class named"), _("answers"), selected=truth), key, about=dict
+    )
 
 
 PROBLEM, FIELD = "class_problem", "_field"

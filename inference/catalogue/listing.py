@@ -21,7 +21,7 @@ from inference.hub_cards import HUB_CARDS, PICTURE_CARDS, TASKS, ModelCard
 from inference.pictures.image_processing import PICTURES, TEXT, reads
 from inference.request import EMBEDDED
 from inference.settings import Settings
-from inference.task_heads import CAUSAL, CLASSES, MASKED, NEXT_SENTENCE, SEES, TRAINED_AS, WHAT, WRITES
+from inference.task_heads import CAUSAL, FINE_TUNED, MASKED, NEXT_SENTENCE, SEES, TRAINED_AS, WHAT, WRITES
 from inference.text.words import HAN
 
 
@@ -323,7 +323,7 @@ def refusal(head: str, name: str, settings: Settings) -> UserError:
     ways += [gettext_lazy("On the hub {there} would do.", there=format_or_list(there[:4]))] if there else []
     extra = any(head in card.heads and card not in cards for card in EXTRA_CARDS)
     ways += [gettext_lazy("Without the hub: {how}.", how=HOW)] if extra else []
-    ways += [gettext_lazy("Fine-tuning a model adds this head.")] if head in CLASSES else []
+    ways += [gettext_lazy("Fine-tuning a model adds this head.")] if head in FINE_TUNED else []
     lacking = gettext_lazy("{name} has {no_head}.", name=name, no_head=WHAT[head])
     details = {"head": head, "models": [card.id for card in cards], "extra": extra}
     return UserError(join_sentences(lacking, *ways), way_out="head", details=details)

@@ -27,6 +27,7 @@ from inference.pictures import image_processing
 from inference.pictures.image_processing import BOTH, PICTURES, TEXT, ImageProcessor
 from inference.settings import Settings, free_memory
 from inference.task_heads import (
+    ANSWER,
     BARE,
     CAUSAL,
     CLASSIFY,
@@ -316,6 +317,7 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
         CAUSAL: transformers.AutoModelForCausalLM,
         CLASSIFY: transformers.AutoModelForSequenceClassification,
         TAG: transformers.AutoModelForTokenClassification,
+        ANSWER: transformers.AutoModelForQuestionAnswering,
         SEES: transformers.AutoModelForImageClassification,
     }[head]
 

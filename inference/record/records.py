@@ -189,6 +189,11 @@ def parts(
     return [{part: _by_layer(model, part, layers) for part, layers in records.items()} for records in found]
 
 
+def record_of(call: AttentionCall, part: str, sample: int, spans: Pair) -> Record:
+    """Return the record of a sample of a call in the stack ``part``, without padding."""
+    return _Crop(sample, *spans).record(call, part)
+
+
 def _by_layer(model: Any, part: str, found: Sequence[Record]) -> tuple[AnyRecord, ...]:
     """Return a record for each layer of a stack, NoAttention for layers without attention."""
     none = NoAttention(found[0].heads, found[0].queries, found[0].keys)

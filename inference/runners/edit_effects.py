@@ -15,6 +15,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
+from inference.runners.answers import read_span, span_logits
 from inference.runners.blanks import display_pieces, pieces_of, prepare, read, tensors
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import MOST_NUMBERS, ModelInput, one_text, outputs, refuse_sets
@@ -26,6 +27,7 @@ from inference.tasks.edit_effects import (
     Effect,
     LabelEffects,
     NextTokenEffects,
+    SpanEffects,
     VectorEffects,
     WrittenEffects,
 )
@@ -83,6 +85,11 @@ def _watched_answer(loaded: LoadedModel, question: AnyEffects) -> WatchedAnswer:
         return _blank(loaded, question)
     if isinstance(question, LabelEffects):
         return _label(loaded, question)
+    if isinstance(question, SpanEffects):
+        reading = read_span(loaded, question)
+        ends = (gettext_lazy("start"), gettext_lazy("end"))
+        both = partial(span_logits, first=question.first, last=question.last)
+        return WatchedAnswer(one_text(loaded, reading), reading.row, both, ends)
     if isinstance(question, NextTokenEffects):
         reading = read(loaded, question.text, cut=question.cut)
         asked = tuple(_next_piece(loaded, reading, question.text, word) for word in question.words)

@@ -9,6 +9,7 @@ from attention.edits import Edit, Patch
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from inference.task_heads import CAUSAL, NEXT_SENTENCE, WRITES
+from inference.tasks.answers import SpanRequest
 from inference.tasks.labels import LabelRequest
 from inference.tasks.model_request import InspectRequest, PredictRequest
 from inference.tasks.predictions import BlankRequest
@@ -114,4 +115,16 @@ class LabelEffects(LabelRequest[Effect]):
     other: LabelEffects | None = None  # the same request for the donor text of the patches
 
 
-AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects | LabelEffects
+@dataclass(frozen=True)
+class SpanEffects(SpanRequest[Effect]):
+    """A request for an answer's start logit at token ``first`` and its end logit at ``last``, under edit sets."""
+
+    ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
+
+    edits: Sets = ((),)
+    other: SpanEffects | None = None  # the same request for the donor text of the patches
+
+
+AnyEffects = (
+    VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects | LabelEffects | SpanEffects
+)

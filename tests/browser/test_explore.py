@@ -186,6 +186,7 @@ def test_hidden_special_tokens_leave_the_picture_and_the_scale_can_end_at_one(pa
     expect(sentence(page)).to_contain_text("“it”")
     legend = page.get_by_role("img", name="colour scale")
     fitted = legend.get_attribute("aria-label")
+    page.locator("summary", has_text="Scale").click()
     page.get_by_role("combobox", name="Up to").select_option("1")
     expect(legend).to_have_attribute("aria-label", "square-root colour scale, 0 – 1")
     assert fitted != "square-root colour scale, 0 – 1"

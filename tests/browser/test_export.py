@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -13,7 +14,8 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from tests.support.visitor import open_page, painted
+from tests.support.atrest import PATIENCE
+from tests.support.visitor import file_of, open_page, painted, table_of
 
 TEXT = 'Quotes "and", commas, =SUM(A1) and </script> stay text.'
 
@@ -82,3 +84,15 @@ def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None
     painted(alone, tab="lines")
     context.close()
     assert errors == []
+
+
+def test_a_chart_is_saved_as_an_image_and_as_data(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/", view="find")
+    menu = page.locator(".st-key-find_map_0_download button")
+    menu.click(timeout=3 * PATIENCE)
+    image = page.locator(".st-key-find_map_0_file button").first
+    assert Path(file_of(image).path()).read_bytes().startswith(b"%PDF")
+    page.get_by_role("radio", name="CSV", exact=True).click()
+    frame = pd.read_csv(io.StringIO(table_of(file_of(image).path())))
+    assert len(frame) == 72
+    assert {"x", "y", "z"} <= set(frame)

@@ -63,9 +63,12 @@ VISITS = {
     "cause": Visit(CHART),
     "patching": Visit(f"{CHART}, {LACKING}"),  # Without a second text it asks for one.
     "agreement": Visit(".matrices canvas"),
+    "head_atlas": Visit(CHART, text=False),
+    "atlas_search": Visit(CHART, text=False),
     "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit(CHART),
     "next_sentence": Visit(CHART),
+    "answers": Visit(CHART),
     "translate": Visit(CHART),
     # The first visit unpacks the extra model if it is installed.
     "generate": Visit(f"{CHART}, {LACKING}", patience=270_000),

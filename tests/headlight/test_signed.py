@@ -31,11 +31,11 @@ def test_it_opens_at_the_number_furthest_from_zero() -> None:
 
 def test_the_page_is_told_and_offers_no_measures() -> None:
     made = shown()
-    drawn = payload(made.view, made._survey, made.selection, "", "")  # noqa: SLF001
+    drawn = payload(made.view, made.summary, made.selection, "", "")
     assert (drawn["signed"], drawn["measures"]) == (True, [])
     offered = {name: [one["value"] for one in drawn["options"][name]["choices"]] for name in ("order", "by")}
     assert offered == {"order": ["layer", "focus"], "by": ["weight"]}
-    header = content.grid(made._survey, None)  # noqa: SLF001
+    header = content.grid(made.summary, None)
     assert b'"dtype":"I8"' in header
     assert '"coding":"signed8"' in made._repr_html_().replace("&quot;", '"').replace(": ", ":")
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from i18n import translate, use_language
 from inference import EMBEDDED
 from inference.files.embedded import BERT, TRANSLATOR
-from inference.task_heads import TAG
+from inference.task_heads import ANSWER, TAG
 from probing.formats import load_ready_set
 from tests.support import tinyheads, tinylabels, tinymodels
 from tests.support.asking import allowed, asked, go, notes, press
@@ -22,12 +22,14 @@ from tests.support.translators import tiny
 from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
 from ui.input.probes import LIBRARY
+from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
 from ui.pages.bertviz_views.routes import KINDS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
 from ui.pages.vectors.options import VectorsOptions
+from ui.show.atlases import open_shipped
 from ui.state.navigation import BY_VIEW
 
 pytestmark = pytest.mark.slow
@@ -43,6 +45,8 @@ GUESSING = {"model": "{models}/bert", "text": "The animal was in the street."}
 VECTORS = VectorsOptions()
 READY_TEXTS = tuple(item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items)
 PROBE_TEXTS = tuple(text for probe in LIBRARY for text in (probe.text, probe.other, *probe.neutral) if text)
+ATLAS = open_shipped(EMBEDDED)
+ATLAS_TEXTS = (*ATLAS.windows["text"].to_pylist(), *ATLAS.manifest["licences"])
 PHOTOGRAPHER = "Stéfan van der Walt"
 
 Query = Mapping[str, object]
@@ -60,6 +64,8 @@ class Page:
 
 
 PAGES = {
+    "head_atlas": Page([{}, {"layer": 2, "head": 11}, {"atlas": BERT, "across": "det", "seed": 3}], read=ATLAS_TEXTS),
+    "atlas_search": Page([{}, {"onto_tag": "", "onto": "the", "only": 1, "layer": 2, "head": 8}], read=ATLAS_TEXTS),
     "agreement": Page(
         [
             {"text": CAT, "focus": 3, "itself": 1},
@@ -334,6 +340,15 @@ PAGES = {
         ],
         ("Paris is the [MASK] of France",),
     ),
+    "answers": Page(
+        [
+            {"model": EMBEDDED},
+            {"model": "{models}/answers"},
+            {"model": "{models}/answers", "text": "who played", "pair": "the cat was an animal", "ends": "start"},
+            {"model": "{models}/sure", "text": "who played", "pair": "the cat was an animal", "looks": "question"},
+        ],
+        ANSWERS_EXAMPLE,
+    ),
     "why_attention": Page(
         [
             ({}, "自注意力的代价是循环层的 1/24"),
@@ -354,6 +369,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     tinyheads.save(root / "bert", "BERT", head=2)
     tinylabels.save(root / "text")
     tinylabels.save(root / "words", head=TAG)
+    tinylabels.save(root / "answers", head=ANSWER, labels=("start", "end"))
+    tinylabels.save(root / "sure", head=ANSWER, labels=("start", "end"), no_answer=False)
     tinylabels.save(root / "grade", labels=("grade",))
     save_picture_model(sight("DINOv2"), root / "dino")
     with allowed(root):

@@ -27,6 +27,7 @@ from viz.figures.evaluation import (
 )
 from viz.figures.formulas import activation, growth, memory, operation_shares, seconds, softmax_slope
 from viz.figures.head_maps import head_map, mark_heads, role_map, similarity_map
+from viz.figures.head_scatter import head_scatter
 from viz.figures.layers import (
     MapSize,
     distance_by_layer,
@@ -275,6 +276,16 @@ FIGURES: Mapping[str, Example] = {
         "change of the logit",
         beyond=[(1, 0), (1, 2)],
         selected=CHOSEN,
+    ),
+    "head_scatter": lambda theme: head_scatter(
+        np.array([0.1, 0.5, np.nan, 0.9], np.float32),
+        np.array([0.3, 0.2, 0.1, 0.8], np.float32),
+        ("distance", "excess"),
+        [(0, 0), (0, 1), (1, 0), (1, 1)],
+        ["", "<b>previous</b>", "", ""],
+        theme,
+        "All heads",
+        selected=(1, 1),
     ),
     "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inference.task_heads import CLASSES, CLASSIFY
+from inference.task_heads import CLASSIFY, TRAINED_AS
 from tests.support import tinyheads
 from tests.support.tinymodels import byte_level
 
@@ -41,7 +41,7 @@ def save(
         config = transformers.AutoConfig.for_model(kind.model_type, **given)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
-        model = getattr(transformers, stem + CLASSES[head])(config)
+        model = getattr(transformers, stem + TRAINED_AS[head])(config)
         for parameter in model.parameters():
             parameter.add_(torch.randn(parameter.shape) * 0.2)
     model.save_pretrained(folder)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from inference.backend import LocalBackend
 from inference.errors import UserError
 from inference.files.checkpoint import WEIGHTS
 from inference.request import EMBEDDED
@@ -38,7 +40,7 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
 
     A run that is stopped (Ctrl-C, SIGTERM) is also saved; the same call resumes it later. May raise UserError.
     """
-    _refuse_finished(folder)
+    refuse_finished(folder)
     run = prepare_run(task.labels, model, settings, folder / RUN, machine)
     measured = fit(task.labels, lambda texts: sizes(run.tokenizer, texts), run.length)
     if not run.progress.step:
@@ -47,17 +49,22 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
             run.metrics.note(measured.sentence)
     counted = _baseline_scores(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
-        loop.train(run, _stint(run, settings))
+        loop.train(run, time_budget(run, settings))
     run.optimiser.state.clear()  # the checkpoint contains this state; free it before opening the saved model
     run.film = None
     found = export(task, run, settings, folder, counted, measured)
-    if run.progress.step >= run.progress.schedule.last:
-        for needless in (run.folder / "checkpoint.pt", best_weights_file(run.folder)):
-            needless.unlink()
+    remove_checkpoints(run)
     return found
 
 
-def _refuse_finished(folder: Path) -> None:
+def remove_checkpoints(run: FinetuneRun) -> None:
+    """Delete the weights in the folder of a finished run; those of an unfinished run are kept."""
+    if run.progress.step >= run.progress.schedule.last:
+        for needless in (run.folder / "checkpoint.pt", best_weights_file(run.folder)):
+            needless.unlink()
+
+
+def refuse_finished(folder: Path) -> None:
     """Raise UserError if the folder is not empty and contains no unfinished run."""
     begun = (folder / RUN / "checkpoint.pt").exists()
     if (folder / WEIGHTS).exists() and not begun:
@@ -89,7 +96,7 @@ def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
     return {f"baseline_{name}": found[name] for name in ("accuracy", "macro_f1")}
 
 
-def _stint(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:
+def time_budget(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:
     """Return the remaining minutes and the maximum of steps; no limits if ``minutes`` is None."""
     if settings.minutes is None or not run.progress.schedule.last:
         return RunBudget()
@@ -106,6 +113,7 @@ KINDS = {
 NUMBERS = {
     "minutes": Positive,
     "seed": Whole,
+    "stride": Whole,
     "length": Annotated[int, Range("at least 8", lambda number: number >= 8)],
     "rate": Positive,
     "epochs": Amount,
@@ -119,14 +127,6 @@ def add(commands: Any) -> None:
     for name, what in KINDS.items():
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("train", metavar="TRAIN", help="a file, or the name of a set that comes along")
-        for part, use in (("dev", "the checkpoint is chosen by"), ("test", "the result is told on, once")):
-            command.add_argument(
-                f"--{part}", type=Path, metavar="FILE", help=f"rows that {use}; divided from TRAIN if left out"
-            )
-        command.add_argument(
-            "--model", default=EMBEDDED, metavar="ID",
-            help="a model by its name, a folder, or characters: a small one from nothing (%(default)s)",
-        )  # fmt: skip
         for part in ("text", "label"):
             command.add_argument(
                 f"--{part}-column",
@@ -134,44 +134,69 @@ def add(commands: Any) -> None:
                 help=f"that holds the {part}s, or its number from 1; found if left out",
             )
         command.add_argument("--encoding", default="", metavar="NAME", help="of the files; found if left out")
-        command.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
-        command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the model is saved")
-        command.add_argument("--minutes", type=float, default=3.0, help="of training at most (%(default)s)")
-        command.add_argument("--epochs", type=float, default=3.0, help="passes over TRAIN at most (%(default)s)")
-        command.add_argument("--seed", type=int, default=0, help="of the split, the head and the order (%(default)s)")
-        command.add_argument("--length", type=int, default=64, help="pieces of a text that are read (%(default)s)")
-        command.add_argument("--rate", type=float, help="the highest rate; found from the model if left out")
+        add_run_options(command, length=64)
+
+
+def add_run_options(command: argparse.ArgumentParser, length: int) -> None:
+    """Add the options that all fine-tuning commands share; ``length`` is the default number of tokens."""
+    for part, use in (("dev", "the checkpoint is chosen by"), ("test", "the result is told on, once")):
         command.add_argument(
-            "--frozen", type=int, default=0, metavar="LAYERS", help="that stay as they are, from below"
+            f"--{part}", type=Path, metavar="FILE", help=f"rows that {use}; divided from TRAIN if left out"
         )
-        command.add_argument("--threads", type=int, default=cores(), help="of the processor (%(default)s)")
-        command.add_argument("--json", type=Path, metavar="FILE", help="where the scores are written, too")
+    command.add_argument(
+        "--model", default=EMBEDDED, metavar="ID",
+        help="a model by its name, a folder, or characters: a small one from nothing (%(default)s)",
+    )  # fmt: skip
+    command.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
+    command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the model is saved")
+    command.add_argument("--minutes", type=float, default=3.0, help="of training at most (%(default)s)")
+    command.add_argument("--epochs", type=float, default=3.0, help="passes over TRAIN at most (%(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="of the split, the head and the order (%(default)s)")
+    command.add_argument("--length", type=int, default=length, help="pieces of a text that are read (%(default)s)")
+    command.add_argument("--rate", type=float, help="the highest rate; found from the model if left out")
+    command.add_argument("--frozen", type=int, default=0, metavar="LAYERS", help="that stay as they are, from below")
+    command.add_argument("--threads", type=int, default=cores(), help="of the processor (%(default)s)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="where the scores are written, too")
 
 
 def run(asked: argparse.Namespace) -> None:
     """Run `classify` or `tag` with parsed arguments; may raise UserError."""
     from training.finetune.data import task
 
-    _check_places(asked)
+    check_places(asked)
     backend, model = open_backend(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(FinetuneSettings) if hasattr(asked, field.name)}
     columns = Columns(asked.text_column, asked.label_column)
     labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed, columns, asked.encoding)
     for sentence in labelled.notes:
         print(sentence)
+    settings = FinetuneSettings(**given)
+    run_to_end(
+        asked, backend, model, lambda: fine_tune(labelled, model, settings, asked.out, backend.settings), summary
+    )
+
+
+def run_to_end(
+    asked: argparse.Namespace,
+    backend: LocalBackend,
+    model: str,
+    train: Callable[[], Scores],
+    summarize: Callable[[Scores], str],
+) -> None:
+    """Download the model if needed, train it, and write and print its scores; may raise UserError."""
     if model != CHARACTERS:
         ensure_downloaded(backend, model, None, asked.download)
         print_code_notes(backend, model, None)
     try:
-        found = fine_tune(labelled, model, FinetuneSettings(**given), asked.out, backend.settings)
+        found = train()
     except KeyboardInterrupt as stopped:  # the loop handles signals itself; this one came before or after it
         raise UserError("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
     if asked.json is not None:
         asked.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(summary(found))
+    print(summarize(found))
 
 
-def _check_places(asked: argparse.Namespace) -> None:
+def check_places(asked: argparse.Namespace) -> None:
     """Raise UserError if the file for the scores cannot be written."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")

@@ -34,10 +34,10 @@ Numbers = NDArray[np.int32]
 class Encoded:
     """Tokenised labelled texts in their order.
 
-    ``labels`` contains the label numbers: a single number for a text, or a number per word. ``places`` is None for
-    classification. For tagging it contains, for each word, the position of the token that carries its tag, GOES_ON
-    if the word begins inside a token of the preceding word, or UNREAD if it has no token, for example because of
-    truncation.
+    ``labels`` contains the label numbers: a single number for a text, a number per word, or the first and the last
+    token of an answer. ``places`` is None except for tagging. For tagging it contains, for each word, the position of
+    the token that carries its tag, GOES_ON if the word begins inside a token of the preceding word, or UNREAD if it
+    has no token, for example because of truncation.
     """
 
     pieces: Texts
@@ -156,7 +156,8 @@ class FinetuneBatch:
     pieces: NDArray[np.int64]
     kinds: NDArray[np.int64] | None
     real: NDArray[np.int64]  # attention mask: 1 for tokens, 0 for padding
-    labels: NDArray[np.int64]  # (row,) for classes; (row, position) for tags, with NOTHING at unlabelled tokens
+    # (row,) for classes; (row, [first, last]) for answers; (row, position) for tags, with NOTHING at unlabelled tokens
+    labels: NDArray[np.int64]
 
     @property
     def count(self) -> int:
@@ -165,7 +166,7 @@ class FinetuneBatch:
 
     @property
     def label_count(self) -> int:
-        """Return the number of labels in the batch: of texts, or of words that have their own token."""
+        """Return the number of labels in the batch: of texts, of ends of answers, or of words with their own token."""
         return int((self.labels != NOTHING).sum())
 
 
@@ -175,7 +176,8 @@ def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) 
     real = laid_out([np.ones_like(one) for one in pieces], 0)
     kinds = None if rows.kinds is None else laid_out([rows.kinds[row] for row in some], 0)
     if rows.places is None:
-        labels = np.array([rows.labels[row][0] for row in some], np.int64)
+        labels = np.stack([rows.labels[row] for row in some]).astype(np.int64)
+        labels = labels[:, 0] if labels.shape[1] == 1 else labels
     else:
         labels = np.full_like(real, NOTHING)
         for at, row in enumerate(some):

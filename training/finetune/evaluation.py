@@ -42,16 +42,22 @@ class LabelShares:
 
 
 def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
-    """Compute the logits of a batch, shape (row, label) for classes or (row, position, label) for tags."""
+    """Compute the logits of a batch, from the model's outputs.
+
+    The shape is (row, label) for classes, (row, position, label) for tags, and (row, [start, end], position) for
+    answers, with -inf at padding.
+    """
     given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
-    found: Tensor = model(
-        **{name: _to_device(array, device) for name, array in given.items() if array is not None}
-    ).logits
-    return found
+    output = model(**{name: _to_device(array, device) for name, array in given.items() if array is not None})
+    if "start_logits" not in output:
+        found: Tensor = output.logits
+        return found
+    both = torch.stack([output.start_logits, output.end_logits], dim=1)
+    return both.masked_fill(_to_device(read.real, device)[:, None] == 0, -torch.inf)
 
 
 def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
-    """Compute the mean cross-entropy of a batch in nats, over its texts or its labelled words."""
+    """Compute the mean cross-entropy of a batch in nats, over its texts, labelled words or ends of answers."""
     labels = _to_device(read.labels, found.device)
     total = functional.cross_entropy(
         found.float().flatten(0, -2), labels.flatten(), ignore_index=NOTHING, reduction="sum"

@@ -84,14 +84,14 @@ NAMES = {
 
 def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneSettings, folder: Path) -> str:
     """Return the model card of an exported folder as Markdown."""
-    test, labels = found["test"], [_cell(label) for label in found["test"]["labels"]]
+    test, labels = found["test"], [markdown_cell(label) for label in found["test"]["labels"]]
     pipeline, what, of, columns = TASKS[run.kind]
     measure, score = next(iter(found["dev"].items()))
     return TEMPLATE.format(
         pipeline=pipeline,
-        title=_cell(task.called or folder.name),
-        what=f"{what}: {', '.join(_cell(name) for name in test['classes'])}.",
-        start=_cell(found["model"]),
+        title=markdown_cell(task.called or folder.name),
+        what=f"{what}: {', '.join(markdown_cell(name) for name in test['classes'])}.",
+        start=markdown_cell(found["model"]),
         folder=task.called or folder.name,
         digest=sha256(folder / "model.safetensors"),
         scores="\n".join(f"- {name}: {test[key]:.3f}" for key, name in NAMES.items() if key in test),
@@ -103,9 +103,9 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
         confusion="\n".join(
             f"| {label} | {' | '.join(map(str, row))} |" for label, row in zip(labels, test["confusion"], strict=True)
         ),
-        data=_cell(task.name),
-        licence=_cell(task.licence),
-        attribution=_cell(task.attribution),
+        data=markdown_cell(task.name),
+        licence=markdown_cell(task.licence),
+        attribution=markdown_cell(task.attribution),
         length=run.length,
         measured=found["cut"]["of"],
         cut=found["cut"]["texts"],
@@ -117,11 +117,11 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
         best_step=found["dev"]["step"],
         measure=measure,
         dev_score=score,
-        recipe=json.dumps(_recipe(run, settings), indent=1),
+        recipe=json.dumps(recipe(run, settings), indent=1),
     )
 
 
-def _recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
+def recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
     """Return the settings that are needed to reproduce the run."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
@@ -137,13 +137,14 @@ def _recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
 
 
 def _score_row(name: str, one: dict[str, float]) -> str:
-    return f"| {_cell(name)} | {one['precision']:.3f} | {one['recall']:.3f} | {one['f1']:.3f} | {one['support']:,} |"
+    scores = " | ".join(f"{one[score]:.3f}" for score in ("precision", "recall", "f1"))
+    return f"| {markdown_cell(name)} | {scores} | {one['support']:,} |"
 
 
-def _cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Escape a name for a Markdown table: no line breaks, no markup.
 
-    >>> _cell("a|b <i>")
+    >>> markdown_cell("a|b <i>")
     'a\\\\|b &lt;i>'
     """
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

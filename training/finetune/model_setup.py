@@ -24,14 +24,19 @@ from inference.loaded_model import BUILDING
 from inference.record import capture
 from inference.settings import Settings, free_memory
 from inference.task_heads import TOKENIZER
-from probing.labelled.labeled_texts import Kind
+from probing.labelled.labeled_texts import HeadKind
 from training.finetune.settings import CHARACTERS
 
 AUTO = {
     "classify": transformers.AutoModelForSequenceClassification,
     "tag": transformers.AutoModelForTokenClassification,
+    "answer": transformers.AutoModelForQuestionAnswering,
 }
-_HEADS = {"classify": gettext_lazy("no head for classes of texts"), "tag": gettext_lazy("no head for tags of words")}
+_HEADS = {
+    "classify": gettext_lazy("no head for classes of texts"),
+    "tag": gettext_lazy("no head for tags of words"),
+    "answer": gettext_lazy("no head for question answering"),
+}
 _BYTES = 20  # bytes per parameter: weight, gradient, two moments of AdamW, and the copy for snapshots
 
 
@@ -47,7 +52,7 @@ class FinetuneStart:
 
 
 def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the settings of the machine
-    name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
+    name: str, kind: HeadKind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
 ) -> FinetuneStart:
     """Load a model with a head for these labels; raise UserError if it cannot be fine-tuned.
 
@@ -87,8 +92,16 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     return FinetuneStart(model, tokenizer, source.name, position_limit(model, tokenizer))
 
 
-def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
-    """Raise UserError if ``kind`` is tagging and the tokenizer does not return character offsets."""
+def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
+    """Raise UserError if ``kind`` needs character offsets and the tokenizer does not return them."""
+    if kind == "answer" and not getattr(tokenizer, "is_fast", False):
+        raise UserError(
+            gettext_lazy(
+                "The tokenizer of {name} does not return the letters of its tokens, so no answer can be located."
+                " Pick another model.",
+                name=name,
+            )
+        )
     if kind == "tag" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -117,7 +130,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
     tokenizer.padding_side = "right"
 
 
-def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequence[str]) -> Any:
+def _config(files: checkpoint.Checkpoint, name: str, kind: HeadKind, labels: Sequence[str]) -> Any:
     """Load the model's configuration with the labels; raise UserError if there is no such head."""
     with as_user_error(
         gettext_lazy(
@@ -147,7 +160,7 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequenc
 
 
 def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so far
-    files: checkpoint.Checkpoint, name: str, kind: Kind, config: Any, seed: int, settings: Settings
+    files: checkpoint.Checkpoint, name: str, kind: HeadKind, config: Any, seed: int, settings: Settings
 ) -> Any:
     """Load the model with its weights and a head drawn from the seed.
 
@@ -179,7 +192,7 @@ def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so 
     return model
 
 
-def reopen_model(folder: Path, kind: Kind) -> Any:
+def reopen_model(folder: Path, kind: HeadKind) -> Any:
     """Load a saved model with transformers' defaults."""
     return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
 
@@ -190,7 +203,7 @@ POSITIONS = 512
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> FinetuneStart:
+def start(texts: Iterable[str], kind: HeadKind, labels: Sequence[str], seed: int) -> FinetuneStart:
     """Build a randomly initialised BERT whose tokens are the characters of the texts."""
     words = tokenizer(texts)
     config = BertConfig(

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from probing.labelled.labeled_texts import Kind
+from attention.answer_windows import STRIDE
+from probing.labelled.labeled_texts import HeadKind
 from training.schedule import Plan, Schedule
 
 CHARACTERS = "characters"  # value of --model for a character model that is trained from scratch
@@ -31,6 +32,7 @@ class FinetuneSettings:
     epochs: float = 3.0  # epochs, if ``minutes`` suffices
     steps: int | None = None  # overrides ``epochs``
     length: int = 64  # tokens of a text including special tokens; longer texts are truncated
+    stride: int = STRIDE  # passage tokens that two neighbouring windows of a question share
     rate: float | None = None
     batch: int | None = None  # texts in a batch
     frozen: int = 0  # number of lower layers that are frozen together with the embeddings
@@ -39,14 +41,14 @@ class FinetuneSettings:
     precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 if the hardware multiplies it
 
 
-def rate(config: Any, kind: Kind, fresh: bool) -> float:
+def rate(config: Any, kind: HeadKind, fresh: bool) -> float:
     """Return the default peak learning rate; ``fresh`` is True for a randomly initialised model."""
     text = config.get_text_config()
     if fresh:
         return 5e-4
     if text.hidden_size >= WIDE:
         return 5e-5
-    return 3e-4 if kind == "tag" and text.num_hidden_layers <= 6 else 2e-4
+    return 3e-4 if kind != "classify" and text.num_hidden_layers <= 6 else 2e-4
 
 
 def batch(fresh: bool) -> int:

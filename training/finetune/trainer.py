@@ -7,9 +7,10 @@ import json
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from safetensors import safe_open
@@ -21,7 +22,7 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import silence_transformers
 from inference.settings import Settings as Machine
 from probing.labelled.data_checks import fit
-from probing.labelled.labeled_texts import OUTSIDE, Kind, LabeledDataset
+from probing.labelled.labeled_texts import OUTSIDE, HeadKind, LabeledDataset
 from training import config, curves, loop
 from training.corpus import check_origin
 from training.curves import Metrics
@@ -142,8 +143,8 @@ def load_best_weights(folder: Path, model: Any) -> None:
     load_model(model, str(best_weights_file(folder)))
 
 
-MEASURE = {"classify": "accuracy", "tag": "f1"}  # the score by which the best weights are chosen
-NAMED = {"classify": "accuracy", "tag": "F1 of names"}
+MEASURE = {"classify": "accuracy", "tag": "f1", "answer": "f1"}  # the score by which the best weights are chosen
+NAMED = {"classify": "accuracy", "tag": "F1 of names", "answer": "F1"}
 
 
 @dataclass(kw_only=True)
@@ -152,7 +153,7 @@ class FinetuneRun(loop.Run):
 
     PARTS: ClassVar[tuple[str, ...]] = ("loss",)
 
-    kind: Kind
+    kind: HeadKind
     labels: tuple[str, ...]
     start: str  # name of the initial model
     tokenizer: Any
@@ -213,7 +214,7 @@ class FinetuneRun(loop.Run):
         return ", ".join(parts)
 
 
-def scores(kind: Kind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
+def scores(kind: HeadKind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
     """Score predicted label probabilities against the labels of the rows."""
     true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
     if kind == "classify" or rows.places is None:
@@ -244,29 +245,71 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
     start = open_start(labels, model, settings, machine)
     if model != CHARACTERS:
         _refuse_unknown(labels, start)
+    length = min(settings.length, start.longest or settings.length)
+
+    def dev(asked: int) -> dict[str, Any]:
+        some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
+        return {"dev": encode_rows(some, labels.labels, start.tokenizer, length)}
+
+    given = RunInput(
+        start,
+        labels.kind,
+        labels.labels,
+        length,
+        encode_rows(labels.train, labels.labels, start.tokenizer, length),
+        (len(labels.train), len(labels.dev), len(labels.test)),
+        _facts(labels, start.name, settings),
+    )
+    return begin_run(given, settings, folder, dev, made, lambda: _film(labels, start, settings, folder))
+
+
+@dataclass(frozen=True)
+class RunInput:
+    """The data of a new run: the initial model, the encoded train rows, and the facts that must not change."""
+
+    start: FinetuneStart
+    kind: HeadKind
+    labels: tuple[str, ...]
+    length: int  # most tokens of a text
+    train: Encoded
+    rows: tuple[int, int, int]  # numbers of train, dev and test rows
+    facts: dict[str, Any]
+
+
+Made = TypeVar("Made", bound=FinetuneRun)
+
+
+def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its class
+    given: RunInput,
+    settings: FinetuneSettings,
+    folder: Path,
+    dev: Callable[[int], dict[str, Any]],
+    made: type[Made],
+    film: Callable[[], Snapshots | None] = lambda: None,
+) -> Made:
+    """Return a new run of the class ``made``, or the run that the folder's checkpoint resumes; may raise UserError.
+
+    ``dev`` returns the fields of the run that depend on the number of dev rows in an evaluation.
+    """
+    start = given.start
     torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads
     freeze(start.model, settings.frozen, start.name)
-    filming = _film(labels, start, settings, folder)
+    filming = film()
     where = precision(settings.precision)
     start.model.to(where.device).train()
-    highest = settings.rate or rate(start.model.config, labels.kind, start.fresh)
+    highest = settings.rate or rate(start.model.config, given.kind, start.fresh)
     learning = config.OptimizerTable(rate=highest, betas=(0.9, 0.999))
-    length = min(settings.length, start.longest or settings.length)
     batches = FinetuneBatches(
-        encode_rows(labels.train, labels.labels, start.tokenizer, length),
-        start.tokenizer.pad_token_id,
-        settings.batch or batch(start.fresh),
-        settings.seed,
+        given.train, start.tokenizer.pad_token_id, settings.batch or batch(start.fresh), settings.seed
     )
     descent = optimiser(start.model, learning)
-    facts = _facts(labels, start.name, settings) | {"length": length, "batch": batches.size, "rate": learning.rate}
-    plan = _Plan(settings, len(labels.dev), folder, facts)
+    facts = given.facts | {"length": given.length, "batch": batches.size, "rate": learning.rate}
+    plan = _Plan(settings, given.rows[1], folder, facts)
     progress, every, asked = _progress(start.model, descent, batches, where, plan)
-    some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
     metrics = Metrics(folder, progress.metrics_bytes)
     if filming is not None:
         filming.cut(progress.step)
-    metrics.note(_describe_start(start, labels, batches, progress, where))
+    metrics.note(_describe_start(given, batches, progress, where))
     return made(
         folder=folder,
         loop=config.Loop(checkpoint_minutes=1.0, evaluate_steps=every, log_steps=max(1, every // 5)),
@@ -276,14 +319,14 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
         precision=where,
         progress=progress,
         metrics=metrics,
-        kind=labels.kind,
-        labels=labels.labels,
+        kind=given.kind,
+        labels=given.labels,
         start=start.name,
         tokenizer=start.tokenizer,
-        length=length,
+        length=given.length,
         batches=batches,
-        dev=encode_rows(some, labels.labels, start.tokenizer, length),
         film=filming,
+        **dev(asked),
     )
 
 
@@ -396,14 +439,13 @@ def _pace(model: Any, batches: FinetuneBatches, where: Precision) -> float:
     return REST * fastest
 
 
-def _describe_start(
-    start: FinetuneStart, labels: LabeledDataset, batches: FinetuneBatches, progress: RunProgress, where: Precision
-) -> str:
-    rows = f"{len(labels.train):,} rows to train on, {len(labels.dev):,} dev, {len(labels.test):,} test"
-    what = f"{start.name}, {sum(p.numel() for p in start.model.parameters()) / 1e6:.1f} M numbers"
+def _describe_start(given: RunInput, batches: FinetuneBatches, progress: RunProgress, where: Precision) -> str:
+    train, dev, test = given.rows
+    rows = f"{train:,} rows to train on, {dev:,} dev, {test:,} test"
+    what = f"{given.start.name}, {sum(p.numel() for p in given.start.model.parameters()) / 1e6:.1f} M numbers"
     numbers = "bf16" if where.bf16 else "fp32"
     goes = "goes on" if progress.step else "begins"
     return (
         f"{goes} at step {progress.step} of {progress.schedule.last}, {batches.size} rows each: {what}, {numbers};"
-        f" {rows}, {len(labels.labels)} labels"
+        f" {rows}, {len(given.labels)} labels"
     )

@@ -14,6 +14,7 @@ from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
+from inference.tasks.answers import BOTH, END, START, SpanGradients, SpanPath
 from inference.tasks.attribution import (
     FlowToWord,
     Run,
@@ -23,7 +24,7 @@ from inference.tasks.attribution import (
     WordScores,
     ZeroedValues,
 )
-from inference.tasks.edit_effects import LabelEffects
+from inference.tasks.edit_effects import LabelEffects, Sets, SpanEffects
 from inference.tasks.labels import LabelGradients, LabelPath
 from inference.tasks.whole_pass import LayerQuestion
 from ui.run.progress import stoppable_steps
@@ -76,19 +77,38 @@ class TargetLabel:
     at: int | None = None
 
 
+@dataclass(frozen=True)
+class TargetSpan:
+    """The explained answer: its first and last token, and the logits that are explained (inference.tasks.answers)."""
+
+    first: int
+    last: int
+    ends: str = BOTH
+
+    def score(self, values: FloatArray) -> FloatArray:
+        """Return the explained number from the start and end logits, (set, 2) -> (set,).
+
+        >>> values = np.array([[1.0, 2.0]])
+        >>> [TargetSpan(3, 4, ends).score(values).tolist() for ends in (BOTH, START, END)]
+        [[3.0], [1.0], [2.0]]
+        """
+        found: FloatArray = values.sum(axis=1) if self.ends == BOTH else values[:, (START, END).index(self.ends)]
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class AttributionRequest:
     """A request for attributions: a trace, the span of tokens to explain, and the spans of all words.
 
-    With a ``label``, gradients and ablations explain the label's logit; ``focus`` is then the span that the head
-    reads.
+    With a ``label``, gradients and ablations explain its logit, or the logits of an answer; ``focus`` is then the span
+    that the head reads.
     """
 
     trace: Trace
     request: TraceRequest
     focus: Run
     words: tuple[Run, ...]
-    label: TargetLabel | None = None
+    label: TargetLabel | TargetSpan | None = None
 
     @property
     def model_fields(self) -> dict[str, Any]:
@@ -177,21 +197,39 @@ def _about_vector(
     ]
 
 
-def _about_label(question: AttributionRequest, label: TargetLabel) -> Sequence[tuple[str, Callable[[], FloatArray]]]:
-    given = {**question.model_fields, "at": label.at}
+def _about_label(
+    question: AttributionRequest, target: TargetLabel | TargetSpan
+) -> Sequence[tuple[str, Callable[[], FloatArray]]]:
     layers = question.trace.attending()
     without = [tuple(MaskKey(layer, key) for layer in layers for key in range(*word)) for word in question.words]
 
     def left_out() -> FloatArray:
-        logits = get_backend().predict(LabelEffects(**given, edits=((), *without))).values[:, label.number]
-        falls: FloatArray = logits[0] - logits[1:]
+        numbers = _target_numbers(question, target, ((), *without))
+        falls: FloatArray = numbers[0] - numbers[1:]
         return falls
 
+    given = question.model_fields
+    if isinstance(target, TargetSpan):
+        given |= {"first": target.first, "last": target.last, "ends": target.ends}
+        gradients: Any = SpanGradients(**given)
+        path: Any = SpanPath(**given)
+    else:
+        given |= {"at": target.at, "label": target.number}
+        gradients, path = LabelGradients(**given), LabelPath(**given)
     return [
-        (GRADIENTS, lambda: get_backend().predict(LabelGradients(**given, label=label.number)).values),
-        (PATH, lambda: _path(get_backend().predict(LabelPath(**given, label=label.number)))),
+        (GRADIENTS, lambda: get_backend().predict(gradients).values),
+        (PATH, lambda: _path(get_backend().predict(path))),
         (EFFECT, left_out),
     ]
+
+
+def _target_numbers(question: AttributionRequest, target: TargetLabel | TargetSpan, edits: Sets) -> FloatArray:
+    """Return the logit of a label, or the explained logits of an answer, under each edit set, shape (set,)."""
+    given = question.model_fields
+    if isinstance(target, TargetSpan):
+        asked = SpanEffects(**given, first=target.first, last=target.last, edits=edits)
+        return target.score(get_backend().predict(asked).values)
+    return get_backend().predict(LabelEffects(**given, at=target.at, edits=edits)).values[:, target.number]
 
 
 def _path(told: WordScores) -> FloatArray:

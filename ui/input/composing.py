@@ -34,15 +34,21 @@ ROW = "sentence_row"  # Key of the container of the text box, the model and the 
 READERS = ("encoder", "decoder")  # Kinds of models that do not translate.
 
 
-def compose(
-    choice: ViewState, kind: str, answering: PageModel | None = None, *, live: bool = False, chip: bool = True
+def compose(  # noqa: PLR0913  (independent options, by name)
+    choice: ViewState,
+    kind: str,
+    answering: PageModel | None = None,
+    *,
+    live: bool = False,
+    chip: bool = True,
+    pairs: bool = True,
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, with the model and the view options unless ``chip`` is False.
 
     ``answering`` is the model of the page if it may be a substitute of the selected model. With ``live`` the page is
-    updated while the visitor types.
+    updated while the visitor types. ``pairs`` is False on a page that reads single texts only.
     """
-    takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
+    takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples, live)
     with st.container(key=ROW, horizontal=True, vertical_alignment="bottom"):

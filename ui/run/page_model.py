@@ -12,7 +12,7 @@ from i18n import _, translate
 from inference import UserError
 from inference.catalogue.listing import ModelCard
 from inference.pictures.image_processing import PICTURES
-from inference.task_heads import BARE, CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
+from inference.task_heads import ANSWER, BARE, CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.tasks.model_request import PredictRequest
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show, show_command
@@ -29,7 +29,13 @@ from ui.state.view_state import ViewState
 
 KINDS_SEEN = "kinds_seen"  # Session key of the kinds of models loaded in this session.
 LACKING = "models_without_heads"  # Session key of (model, revision, head) for missing heads.
-VIEWS = {MASKED: "masked_words", NEXT_SENTENCE: "next_sentence", WRITES: "translate", CAUSAL: "generate"}
+VIEWS = {
+    MASKED: "masked_words",
+    NEXT_SENTENCE: "next_sentence",
+    ANSWER: "answers",
+    WRITES: "translate",
+    CAUSAL: "generate",
+}
 EVERY = ("explore", "roles", "cause")  # Some views that need no task head.
 ONE_TEXT = ("cause", "agreement")  # Not supported for encoder-decoder models.
 TRANSLATING = "encoder-decoder"
@@ -189,7 +195,7 @@ def unfit_views(card: ModelCard | None, kind: str, lacking: Collection[str] = ()
     """Return the views that the model does not support.
 
     >>> unfit_views(None, "encoder-decoder")
-    ['masked_words', 'next_sentence', 'generate', 'cause', 'agreement']
+    ['masked_words', 'next_sentence', 'answers', 'generate', 'cause', 'agreement']
     """
     fits = fitting_views(card, kind, lacking)
     one_text = ONE_TEXT if kind == "encoder-decoder" else ()

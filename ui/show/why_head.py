@@ -103,7 +103,8 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
     for place, side in ((left, "query"), (right, "key")):
         title = _("Query: “{word}”", word=link.source) if side == "query" else _("Key: “{word}”", word=link.target)
         values = dict(side_values([answer.terms for answer in answers], side)[:SHOWN])
-        draw_chart(source_terms(values, words[: len(answers)], theme(), title), f"why_{side}", place=place)
+        figure = source_terms(values, words[: len(answers)], theme(), title)
+        draw_chart(figure, f"why_{side}", place=place, about=page_provenance if view.trace.picture is None else dict)
     _follow(view, link, found.terms, explained.follow)
     st.caption(
         _(

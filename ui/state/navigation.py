@@ -98,7 +98,11 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "fill_in_the_blank",
             gettext_lazy("Fill in the blank (BERT)"),
             "border_color",
-            {"masked_words": gettext_lazy("Masked words"), "next_sentence": gettext_lazy("Next sentence")},
+            {
+                "masked_words": gettext_lazy("Masked words"),
+                "next_sentence": gettext_lazy("Next sentence"),
+                "answers": gettext_lazy("Question answering"),
+            },
         ),
         AppPage("translation", gettext_lazy("Translation"), "translate", {"translate": gettext_lazy("Translation")}),
         AppPage(
@@ -109,6 +113,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
         ),
     ),
     gettext_lazy("Research"): (
+        AppPage(
+            "head_atlas",
+            gettext_lazy("Head atlas"),
+            "map",
+            {"head_atlas": gettext_lazy("Heads"), "atlas_search": gettext_lazy("Word pairs")},
+        ),
         AppPage(
             "head_roles",
             gettext_lazy("Head roles & scores"),

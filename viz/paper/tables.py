@@ -14,7 +14,7 @@ from i18n import _
 from viz.export import check_cells, csv_file
 
 Columns = Mapping[str, Sequence[Any]]
-FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+FORMATS = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "json": "application/json"}
 
 
 def weights_table(view: View, layer: int, head: int) -> Columns:
@@ -42,13 +42,16 @@ def table_file(columns: Columns, file_format: str, about: Mapping[str, Any]) -> 
 
     CSV files contain only the table, so that ``pandas.read_csv`` needs no arguments; a missing value is an empty
     cell, and texts that look like formulas get an apostrophe. Parquet files have ``about`` in the metadata under the
-    key "headlight".
+    key "headlight", and JSON files under the key "provenance".
 
     >>> table_file({"word": ["=it", "he"], "p": [np.float32(0.1), None]}, "csv", {}).decode().splitlines()[1:]
     ["'=it,0.1", 'he,']
     """
     if file_format == "parquet":
         return _parquet(columns, about)
+    if file_format == "json":
+        plain = {name: [_plain(value) for value in values] for name, values in columns.items()}
+        return json.dumps({"provenance": dict(about), "columns": plain}, ensure_ascii=False, indent=1).encode()
     values = ([_plain(value) for value in column] for column in columns.values())
     return csv_file(list(columns), zip(*values, strict=True))
 

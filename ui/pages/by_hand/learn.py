@@ -90,7 +90,7 @@ def draw_curve(worked: ToyAttention) -> None:
         ),
         role="status",
     )
-    draw_chart(softmax_slope(widths, over, plain, theme(), widths[here]), "by_hand_slope")
+    draw_chart(softmax_slope(widths, over, plain, theme(), widths[here]), "by_hand_slope", about=dict)
     st.caption(
         _(
             "Mean over 200 random rows of {keys} keys (standard normal, seed 0), so q·k has variance d_k. "

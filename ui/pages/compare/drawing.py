@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -109,7 +110,7 @@ def figures(found: Comparison) -> None:
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("How much does each head change?"), _("divergence (bits)"), selected=found.head)
-    draw_chart(figure, GRID, place=left, on_click=keep_head)
+    draw_chart(figure, GRID, place=left, on_click=keep_head, about=partial(comparison_provenance, found))
     left.caption(
         _(
             "Each cell is a head: mean Jensen–Shannon divergence of its rows, over the words in both runs. "
@@ -122,7 +123,7 @@ def figures(found: Comparison) -> None:
     focus = found.sides.beside.left.queries[found.focus].text
     names = found.sides.names()
     figure = two_readings(words, one, other, names, colours, _("Attention of “{focus}”", focus=focus), marked=place)
-    draw_chart(figure, ROW, place=right)
+    draw_chart(figure, ROW, place=right, about=partial(comparison_provenance, found))
     right.caption(
         _(
             "Head {head}: weights from the framed word in both runs. The line is the difference; a single "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -58,12 +59,12 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
     for sentence in describe_pair_set(found):
         show_notice(sentence, role="status")
     head = head_of(choice, found.as_map(found.meaning_excess))
-    _maps(found, head)
+    _maps(found, head, choice)
     _table(found, choice)
     _pairs(found, head, choice, options)
 
 
-def _maps(found: PairSet, head: Place) -> None:
+def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
     """Draw the mean change of each head for changed meanings and for controls, on a common scale.
 
     A click selects a head.
@@ -77,12 +78,12 @@ def _maps(found: PairSet, head: Place) -> None:
             found.as_map(told.change.mean), theme(), _("Meaning changes"), _("divergence (bits)"), **common
         )
         mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
-        draw_chart(figure, CHANGED, place=left, on_click=keep_head)
+        draw_chart(figure, CHANGED, place=left, on_click=keep_head, about=partial(set_provenance, found, choice))
     if told.control.n:
         figure = head_map(
             found.as_map(told.control.mean), theme(), _("Only wording changes"), _("divergence (bits)"), **common
         )
-        draw_chart(figure, CONTROL, place=right, on_click=keep_head)
+        draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=partial(set_provenance, found, choice))
     st.caption(
         _(
             "Each cell is a head: mean Jensen–Shannon divergence over the pairs; pairs that share a text "

@@ -6,7 +6,7 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.pages.explore.measures import draw_measures, is_unfolded
-from ui.pages.explore.variants import draw_variants
+from ui.pages.explore.variants import draw_variants, link_to_comparison
 from ui.pages.explore.why import draw_text_why
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
@@ -53,6 +53,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         return
     view, survey, selection = shown
     draw_pronoun_head(trace)
+    link_to_comparison(choice)
     draw_text_why(choice, view, selection)
     st.link_button(
         _("Save the trace"),

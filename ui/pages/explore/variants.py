@@ -73,7 +73,7 @@ def variants_of(choice: ViewState) -> Variants | None:
 
 
 def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> None:
-    """Draw the switch between the two texts, the sentence about their difference, and the link to their comparison."""
+    """Draw the switch between the two texts, and the sentence about their difference."""
     st.session_state[KEY] = choice.text
     with st.container(horizontal=True, vertical_alignment="center", key="variants"):
         st.segmented_control(
@@ -87,18 +87,6 @@ def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> 
         )
         if sentence is not None:
             show_notice(sentence, role="status")
-        link_to_view(
-            "compare",
-            translate(COMPARE),
-            icon=":material/compare:",
-            help=_("Both texts, head by head."),
-            query={
-                "model": choice.model,
-                "text": choice.text,
-                "differs": "text",
-                "other": other_text(choice, variants),
-            },
-        )
 
 
 def _read_variant() -> None:
@@ -177,3 +165,18 @@ def draw_variants(choice: ViewState) -> None:
     except UserError:  # The page shows the error of its own text; that of the variant is shown if it is chosen.
         sentence = None
     draw_switch(choice, variants, sentence)
+
+
+def link_to_comparison(choice: ViewState) -> None:
+    """Draw the link to the comparison of both texts, if the library has a variant of the text."""
+    variants = variants_of(choice)
+    if variants is None:
+        return
+    texts = {"text": choice.text, "other": other_text(choice, variants)}
+    link_to_view(
+        "compare",
+        translate(COMPARE),
+        icon=":material/compare:",
+        help=_("Both texts, head by head."),
+        query={"model": choice.model, "differs": "text", **texts},
+    )

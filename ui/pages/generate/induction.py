@@ -94,7 +94,7 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
-        draw_chart(figure, key, place=column, on_click=keep_on_text)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance)
 
 
 def _buttons(found: InductionScores) -> None:

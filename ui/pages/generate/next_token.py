@@ -68,10 +68,20 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
     figure = before_after(pieces, alone, drawn, theme(), _("Before and after sampling"), marked=marked)
-    draw_chart(figure, "generate_bars", place=left)
+    draw_chart(
+        figure,
+        "generate_bars",
+        place=left,
+        about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
+    )
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
     curve = cumulative(*sums, step.possible, theme(), _("Cumulative probability"))
-    draw_chart(curve, "generate_sums", place=right)
+    draw_chart(
+        curve,
+        "generate_sums",
+        place=right,
+        about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
+    )
     st.caption(
         _(
             "Bars: softmax over the whole vocabulary. Marks: after temperature, top-k, then top-p "

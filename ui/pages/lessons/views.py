@@ -185,7 +185,9 @@ def _blank(choice: ViewState) -> None:
         )  # fmt: skip
     guesses = filled.blanks[0].guesses
     title = _("Likeliest tokens")
-    draw_chart(bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED)
+    draw_chart(
+        bars([one.piece for one in guesses], [one.probability for one in guesses], theme(), title), MASKED, about=dict
+    )
     st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
 
 
@@ -212,7 +214,9 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     )
     strongest = [found.strongest(row) for row in range(len(found.target))] if head >= 0 and not quiet else []
     target, source = ([cell.label for cell in cells] for cells in (found.target, found.source))
-    draw_chart(alignment_map(weights, target, source, theme(), title, strongest=strongest), "lesson_alignment")
+    draw_chart(
+        alignment_map(weights, target, source, theme(), title, strongest=strongest), "lesson_alignment", about=dict
+    )
     st.caption(
         _("Each row is what the step that writes this word gives to the words of the source; a row sums to one.")
     )

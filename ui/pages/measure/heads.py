@@ -12,7 +12,7 @@ from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.scored_links import describe_relation
-from ui.show.tables import draw_table
+from ui.show.tables import draw_table, model_provenance
 from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.figures.evaluation import RelationScore, relation_scores
@@ -80,7 +80,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    draw_chart(figure, "measure_scores")
+    draw_chart(figure, "measure_scores", about=model_provenance)
     notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)

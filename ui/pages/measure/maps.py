@@ -57,12 +57,12 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     mark_heads(figure, above, "circle-open", theme())
     show_notice(describe_counts(mine, untrained), role="status")
     left, right = st.columns(2)
-    draw_chart(figure, MAP, place=left, on_click=keep_head)
+    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance)
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("With random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
-        draw_chart(figure, RANDOM_MAP, place=right)
+        draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
     st.caption(
         _(
             "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "

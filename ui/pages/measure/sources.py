@@ -74,7 +74,7 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
             title,
             intervals=[(term.low, term.high) for term in shown],
         )
-        draw_chart(figure, f"measure_sources_{side}", place=place)
+        draw_chart(figure, f"measure_sources_{side}", place=place, about=model_provenance)
     if found.directions is not None:
         _direction_table(found.directions)
     st.caption(

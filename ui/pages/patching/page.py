@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,14 +132,14 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
-    draw_chart(figure, STATES, place=left, on_click=_keep_state)
+    draw_chart(figure, STATES, place=left, on_click=_keep_state, about=partial(_provenance, found))
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second text's answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
-    draw_chart(figure, HEADS, place=right, on_click=_keep_head)
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head, about=partial(_provenance, found))
     for sentence in effects:
         show_notice(sentence, role="status")
     st.caption(
@@ -204,13 +205,24 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
             names, chances, theme(), title, marked=[i for i, name in enumerate(names) if name in followed.names]
         )
         figure.update_xaxes(range=[0, end])
-        draw_chart(figure, f"patching_bars_{at}", place=column)
+        draw_chart(figure, f"patching_bars_{at}", place=column, about=partial(_provenance, found))
 
 
 def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
     """Return the likeliest answers and the two compared words, with their probabilities."""
     followed = [(name, float(np.exp(log))) for name, log in zip(names, effect.values[0], strict=True)]
     return [*effect.top[0], *(pair for pair in followed if pair[0] not in dict(effect.top[0]))]
+
+
+def _provenance(found: PatchingResult) -> dict[str, Any]:
+    """Return the provenance of patching effects: the model, both texts and the metric."""
+    followed = found.metric
+    return {
+        **page_provenance(),
+        "second_text": followed.requests[1].text,
+        "hidden_in_both": followed.blank,
+        "followed": list(followed.names) or "sentence vector",
+    }
 
 
 def _save(found: PatchingResult) -> None:
@@ -226,12 +238,7 @@ def _save(found: PatchingResult) -> None:
                      _number(float(found.head_bands[layer]))])  # fmt: skip
     names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
     followed = found.metric
-    about: dict[str, Any] = {
-        **page_provenance(),
-        "second_text": followed.requests[1].text,
-        "hidden_in_both": followed.blank,
-        "followed": list(followed.names) or "sentence vector",
-    }
+    about = _provenance(found)
     if followed.names:
         for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
             about[name] = float(followed.numbers(effect)[0, 0])

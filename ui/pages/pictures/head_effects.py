@@ -64,7 +64,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
         selected=selected,
     )
     mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
-    draw_chart(figure, "picture_causes", on_click=_on_click)
+    draw_chart(figure, "picture_causes", on_click=_on_click, about=lambda: model_fields(trace.model))
     st.caption(
         _(
             "Each cell: one head ablated alone; metric: {effect}. Frame: shown; cross: ablated. Click a head "
@@ -111,7 +111,9 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
         ),
         role="status",
     )
-    draw_chart(random_figure(found, chosen, theme(), watch.effect), "picture_chance")
+    draw_chart(
+        random_figure(found, chosen, theme(), watch.effect), "picture_chance", about=lambda: model_fields(trace.model)
+    )
     st.caption(
         _(
             "Bars: random sets of the same size (seed {seed}), from all heads and patches. Line: the chosen set.",

@@ -89,7 +89,7 @@ def _bars(said: PictureOutput, title: str) -> str:
     unit = _("logit") if said.probabilities is None else _("probability")
     found = said.likeliest(MOST)
     names, values = [name for name, _value in found], [value for _name, value in found]
-    draw_chart(bars(names, values, theme(), title, unit, marked=(0,)), "picture_says")
+    draw_chart(bars(names, values, theme(), title, unit, marked=(0,)), "picture_says", about=model_provenance)
     every = said.likeliest(len(said.names))
     download_button(
         _("Save as CSV"),

@@ -90,7 +90,12 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     )
     title, unit = _("Heads linking A to B"), _("weight above other patches")
     chart = head_map(beyond, theme(), title, unit, diverging=True, selected=(look.layer, look.head))
-    draw_chart(chart, "picture_links", on_click=_on_click)
+    draw_chart(
+        chart,
+        "picture_links",
+        on_click=_on_click,
+        about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+    )
     rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
             for layer, head in order]  # fmt: skip
     names = [_("layer"), _("head"), _("A to B"), _("others to B"), _("difference")]

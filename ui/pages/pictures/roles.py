@@ -43,7 +43,12 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
         title = _("Attention to {what}", what=translate(ROLE_NAMES[options.role]))
         unit = _("entropy relative to uniform") if options.role == "broad" else _("share of attention")
         chart = head_map(share.astype(np.float32), theme(), title, unit, limit=1.0, selected=(look.layer, look.head))
-        draw_chart(chart, "picture_roles", on_click=_on_click)
+        draw_chart(
+            chart,
+            "picture_roles",
+            on_click=_on_click,
+            about=lambda: {**model_fields(shown.trace.model), "picture": shown.title},
+        )
     with right:
         _draw_named_heads(found)
     st.caption(

@@ -12,10 +12,11 @@ from attention.trace import Trace
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
-from inference.tasks.positions import OrderPass, OrderRequest, OrderTest
+from inference.tasks.positions import OrderPass, OrderRequest, OrderTest, Positions
 from ui.input.controls import bound_widget, control_row
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps
+from ui.pages.positions.position_scheme import draw_position_scheme
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
@@ -29,7 +30,7 @@ Head = tuple[int, int]
 LIST, SHORT = 190, 130  # Widths of a list of words and of a list of numbers, in pixels.
 
 
-def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
+def order_test(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
     """Draw the controls, run the order test and draw its results."""
     if choice.opened:
         show_notice(
@@ -60,6 +61,7 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
     show_notice(what_came_of_it(trace.model.name, test), role="status")
     maps(choice, trace, test, layer, head)
     _strips(trace.source, order)
+    show_notice(draw_position_scheme(held), role="status")
     show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
     all_heads(test, (layer, head))
 

@@ -49,14 +49,15 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
         return
     pick_view()
     if options.show == "test":
-        order_test(choice, trace, options)
+        order_test(choice, trace, held, options)
     elif options.show == "vectors":
         vectors(held, options)
     elif options.show == "shift":
         shifting(held, options)
     else:
         scores(choice, trace, held, options)
-    show_notice(draw_position_scheme(held), role="status")
+    if options.show != "test":
+        show_notice(draw_position_scheme(held), role="status")
 
 
 def draw_view() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,17 @@ def draw_map(
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
-    draw_chart(figure, MAP, on_click=keep_head)
+    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
     if relations.row_of_head:
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
     st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
+
+
+def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
+    """Return the provenance of roles: the model, and the text if the evidence is of a single text."""
+    return model_provenance() if known.trace is None else page_provenance()
 
 
 def how_to_read(share: int, *, relations: bool) -> list[str]:
@@ -204,7 +210,7 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
         csv_table(columns, every),
         "headlight-roles.csv",
         _("Every head as CSV"),
-        provenance=model_provenance() if known.trace is None else page_provenance(),
+        provenance=evidence_provenance(known),
     )
 
 

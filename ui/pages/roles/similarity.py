@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,7 +12,7 @@ from attention.head_names import head_label
 from attention.vectors import flat, groups
 from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
-from ui.pages.roles.evidence import SHORT
+from ui.pages.roles.evidence import SHORT, evidence_provenance
 from ui.pages.roles.gathering import HeadEvidence
 from ui.pages.roles.options import RolesOptions
 from ui.run.notices import show_notice
@@ -44,7 +45,7 @@ def draw_similarity(
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
-    draw_chart(figure, KEY, place=left, on_click=keep_head)
+    draw_chart(figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known))
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,11 @@ from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.ablation.edits import Head, places_of
 from ui.ablation.effects import as_head_map, heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
-from ui.pages.similarity.table import WordTable
+from ui.pages.similarity.table import WordTable, table_provenance
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import download_button, page_provenance
+from ui.show.tables import download_button
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map, mark_heads
 
@@ -67,7 +68,12 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         selected=head_of(choice, np.abs(heads.changes)),
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
-    draw_chart(figure, MAP, on_click=keep_head)
+    draw_chart(
+        figure,
+        MAP,
+        on_click=keep_head,
+        about=partial(table_provenance, found),
+    )
     st.caption(
         _(
             "Marked: beyond 95 of 100 random changes in the layer. A random change moves a head's output in both texts "
@@ -81,7 +87,7 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         "headlight-similarity-heads.csv",
         _("Every head's effect as CSV"),
         key="similarity_save_heads",
-        provenance={**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling},
+        provenance=table_provenance(found),
     )
 
 

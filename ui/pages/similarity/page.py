@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -22,6 +24,7 @@ from ui.pages.similarity.table import (
     measure_table,
     note_omitted,
     table_csv,
+    table_provenance,
 )
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -29,7 +32,7 @@ from ui.run.page_model import kind_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_button, page_provenance
+from ui.show.tables import download_button
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -44,7 +47,7 @@ SECOND = gettext_lazy("The text that is compared with the first.")
 def draw_view() -> None:
     """Draw the view."""
     choice, options = get_view_state(), get_params(SimilarityOptions)
-    compose(choice, kind_of(choice))
+    compose(choice, kind_of(choice), pairs=False)
     if choice.opened:
         show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
         return
@@ -91,8 +94,7 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
         "headlight-similarity.csv",
         _("Every pair of words as CSV"),
         key="similarity_save",
-        provenance={**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling,
-                    "cosine": found.cosine},
+        provenance={**table_provenance(found), "cosine": found.cosine},
     )  # fmt: skip
 
 
@@ -110,7 +112,11 @@ def _lines(found: WordTable) -> None:
     rows, columns = (largest_words(np.abs(found.table).sum(axis=axis)) for axis in (1, 0))
     names = [found.names[0][at] for at in rows], [found.names[1][at] for at in columns]
     table = found.table[np.ix_(rows, columns)]
-    draw_chart(word_lines(table, names, theme(), _("Part of the cosine")), "similarity_lines")
+    draw_chart(
+        word_lines(table, names, theme(), _("Part of the cosine")),
+        "similarity_lines",
+        about=partial(table_provenance, found),
+    )
     st.caption(
         _(
             "Lines: the {shown} largest of {all:,} pairs. Width: size. Dashed: less similar.",
@@ -131,7 +137,12 @@ def _per_word(found: WordTable) -> None:
             title,
             _("part of the cosine"),
         )
-        draw_chart(figure, f"similarity_words_{axis}", place=place)
+        draw_chart(
+            figure,
+            f"similarity_words_{axis}",
+            place=place,
+            about=partial(table_provenance, found),
+        )
     note_omitted(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -11,12 +12,12 @@ from attention.mask import FloatArray
 from attention.vectors import cosine
 from i18n import _
 from inference.tasks.hidden_states import Pooled
-from ui.pages.similarity.table import WordTable, largest_words, note_omitted
+from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_provenance
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_button
 from viz.figures.token_bars import source_terms
 
 PART = 64  # texts in a request
@@ -43,7 +44,10 @@ def draw_removal(found: WordTable) -> None:
         values = {text.names[at]: [float(text.shares[at]), float(text.falls[at])] for at in kept}
         names = _("in the table"), _("fall without it")
         draw_chart(
-            source_terms(values, names, theme(), title, _("part of the cosine")), f"removal_{title}", place=place
+            source_terms(values, names, theme(), title, _("part of the cosine")),
+            f"removal_{title}",
+            place=place,
+            about=partial(table_provenance, found),
         )
     note_omitted(found)
     st.caption(
@@ -60,7 +64,7 @@ def draw_removal(found: WordTable) -> None:
         "headlight-deletions.csv",
         _("Both numbers of each word as CSV"),
         key="similarity_save_removal",
-        provenance={**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling},
+        provenance=table_provenance(found),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,7 +17,7 @@ from ui.input.unknown_words import refuse_unreadable
 from ui.pages.similarity.options import POOLED
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
-from ui.show.tables import csv_table
+from ui.show.tables import csv_table, page_provenance
 from ui.show.text import number_duplicates
 from ui.state.view_state import ViewState
 
@@ -136,3 +137,8 @@ def note_omitted(found: WordTable) -> None:
     """Draw a caption if a text has more words than the bars show."""
     if max(map(len, found.names)) > MOST_WORDS:
         st.caption(_("Only the {shown} words with the largest shares are drawn.", shown=MOST_WORDS))
+
+
+def table_provenance(found: WordTable) -> dict[str, Any]:
+    """Return the provenance of a table: the model, both texts and the pooling."""
+    return {**page_provenance(), "second_text": found.request.b, "pooling": found.answer.pooling}

@@ -52,8 +52,8 @@ def draw_changes(look: JobStatus) -> None:
     if found.facts.step == 0:
         return
     head = head_of(found, options)
-    _maps(found, head)
-    _layers(found)
+    _maps(look, found, head)
+    _layers(look, found)
     download_button(
         _("Save all heads"),
         heads_csv(found),
@@ -75,7 +75,7 @@ def head_of(found: HeadChanges, options: TeachOptions) -> Place:
     return found.place(asked)
 
 
-def _maps(found: HeadChanges, head: Place) -> None:
+def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
     """Draw three head maps: the task and the controls on a shared scale, and their difference.
 
     A click on a cell selects the head. Rings mark the heads that moved beyond chance.
@@ -92,7 +92,13 @@ def _maps(found: HeadChanges, head: Place) -> None:
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
         if number == 0:
             mark_heads(figure, found.heads_beyond, "circle-open", theme())
-        draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(on_head_click, found.shape[1]))
+        draw_chart(
+            figure,
+            f"changed_map_{number}",
+            place=place,
+            on_click=partial(on_head_click, found.shape[1]),
+            about=partial(change_provenance, look, found),
+        )
     st.caption(
         _(
             "Each cell is a head: Jensen–Shannon divergence of its maps before and after, mean over "
@@ -104,7 +110,7 @@ def _maps(found: HeadChanges, head: Place) -> None:
     )
 
 
-def _layers(found: HeadChanges) -> None:
+def _layers(look: JobStatus, found: HeadChanges) -> None:
     """Draw the mean change of each layer for the task and both controls, with 95 % intervals."""
     names = {
         "task": _("the task"),
@@ -113,5 +119,5 @@ def _layers(found: HeadChanges) -> None:
     }
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
     figure = by_layer(lines, theme(), _("Change by layer"))
-    draw_chart(figure, "changed_layers")
+    draw_chart(figure, "changed_layers", about=partial(change_provenance, look, found))
     st.caption(_("Mean over a layer's heads; 95 % bootstrap intervals over sentences."))

@@ -81,7 +81,9 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     figure = change_and_effect(
         found.as_map(bits), found.as_map(uses.size.mean), theme(), _("Change and ablation effect"),
         _("mean logit change"), beyond=found.heads_beyond, selected=head)  # fmt: skip
-    draw_chart(figure, KEY, on_click=partial(on_head_click, found.shape[1]))
+    draw_chart(
+        figure, KEY, on_click=partial(on_head_click, found.shape[1]), about=partial(change_provenance, look, found)
+    )
     st.caption(
         _(
             "Each dot is a head: right, its divergence; up, the mean absolute logit change when it is "

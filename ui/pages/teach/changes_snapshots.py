@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from i18n import _
 from probing import fine_tuning_changes
 from training.jobs.job import JobStatus
 from ui.input.controls import bound_widget, head_name
+from ui.pages.teach.changes_files import change_provenance
 from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.options import TeachOptions
 from ui.show.chart import draw_chart, theme
@@ -43,12 +46,12 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     title = _("Change by step {step:,}", step=steps[frame])
     limit = max(float(values.max()), 1e-6)
     figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
-    draw_chart(figure, "changed_film_map", place=left)
+    draw_chart(figure, "changed_film_map", place=left, about=partial(change_provenance, look, found))
     figure = by_step(
         steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("Change over training"),
         frame=frame, kept=found.facts.step,
     )  # fmt: skip
-    draw_chart(figure, "changed_film_line", place=right)
+    draw_chart(figure, "changed_film_line", place=right, about=partial(change_provenance, look, found))
     seen = found.facts.sentences[found.facts.shown_sentences[0]]
     names = seen.pieces or ()
     maps = film.maps[:, head[0], head[1]].astype("float32")

@@ -31,15 +31,15 @@ def curves(look: JobStatus) -> None:
     baseline = float(counted[-1]["accuracy"]) if counted else None
     # The role is not "status", because the text changes every few seconds.
     show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
+    made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
     figure = learning_curve(scored, theme(), _("Dev score"), translate(NAMES[kind]),
                             last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
-    draw_chart(figure, SCORES, place=left)
+    draw_chart(figure, SCORES, place=left, about=lambda: made)
     figure = learning_curve(learned, theme(), _("Training loss"), _("loss (nats)"), last=last)
-    draw_chart(figure, LOSSES, place=right)
+    draw_chart(figure, LOSSES, place=right, about=lambda: made)
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
-    made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     download_button(
         _("Save curves"),
         csv_table(("curve", "step", "value"), rows),

@@ -77,7 +77,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         meaning=(_("it falls"), _("it rises")),
         selected=head,
     )
-    draw_chart(figure, HEADS, on_click=partial(_on_pick, width))
+    draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=partial(label_provenance, asked))
     st.caption(_("Each cell ablates a single head. Click a cell to select the head of the links."))
     download_button(_("Save the table"), heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("Every head's effect as CSV"), key="teach_save_heads",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -150,7 +151,7 @@ def _probabilities(asked: ExplainedLabel) -> None:
         values = [float(shares[place, label]) for label in shown]
         figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
         figure.update_xaxes(range=[0, 1.15])
-        draw_chart(figure, "teach_labels")
+        draw_chart(figure, "teach_labels", about=partial(label_provenance, asked))
     rows = [
         (
             said.names[label],

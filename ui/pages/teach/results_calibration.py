@@ -38,7 +38,7 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
     bins = bins_of(told)
-    draw_chart(draw_bins(bins, theme(), _("Reliability diagram")), "teach_sureness")
+    draw_chart(draw_bins(bins, theme(), _("Reliability diagram")), "teach_sureness", about=lambda: {"model": model})
     about = _(
         "Bars: accuracy of {what}, binned by confidence (the probability of the answer). Mark beyond the "
         "bar: overconfident. Pale: fewer than {few}. Error: mean distance of mark and bar "

@@ -47,7 +47,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         summed_up(counts, kept), names, theme(), _("True and predicted"), unit, rest=bool(others),
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
-    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept))
+    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), about=lambda: {"model": model})
     about = _(
         "Rows: true label; columns: predicted label; cells: {unit}; colour: share of the row. Click a cell "
         "to list its rows below.",

@@ -133,7 +133,7 @@ def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
             selected=None if found is None else (found.layer, found.head),
             limit=limit,
         )
-        draw_chart(figure, key, place=column, on_click=partial(_keep, keep))
+        draw_chart(figure, key, place=column, on_click=partial(_keep, keep), about=model_provenance)
     st.caption(
         _(
             "Each cell is a cross head: target words whose strongest source word is a gold link, without special"

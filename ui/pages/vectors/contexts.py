@@ -27,6 +27,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.tables import model_provenance
 from ui.state.view_state import ViewState
 from viz.figures.vectors import context_lines
 
@@ -78,7 +79,7 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
     show_notice(summary(term, pairs, baseline, levels), role="status")
     ticks = [levels[0], *(_("Layer {layer}", layer=at) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
-    draw_chart(figure, "vectors_contexts")
+    draw_chart(figure, "vectors_contexts", about=model_provenance)
     st.caption(translate(MARKS))
 
 

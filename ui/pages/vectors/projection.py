@@ -16,6 +16,7 @@ from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.tables import model_provenance
 from viz.figures.vectors import scatter
 
 PATIENCE = 0.4  # seconds to wait before the progress is shown
@@ -74,7 +75,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
         figure = scatter(
             points, labels, [_("Axis {axis}", axis=at + 1) for at in range(axes)], theme(), title, **common
         )
-    draw_chart(figure, "vectors_picture")
+    draw_chart(figure, "vectors_picture", about=model_provenance)
     st.caption(translate(MARKS))
 
 

@@ -168,7 +168,7 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
         show_notice(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), _("Cosine similarity"))
-        draw_chart(figure, "vectors_sentences")
+        draw_chart(figure, "vectors_sentences", about=model_provenance)
     picture(vectors, texts, options, _("sentences"))
     _files(run)
 

@@ -112,12 +112,12 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], said.shares(some)) for m, some in runs.items()]
     figure = seeds(curves, theme(), _("How far back can it be?"), _("Distance (tokens)"), translate(UNIT),
                    trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
-    draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left)
+    draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left, about=dict)
     values = {model: said.rows(some, options.when) for model, some in runs.items()}
     curves = [Curve(said.name_of(m), list(range(each.shape[1])), each) for m, each in values.items()]
     title = _("What does the last answer hang on? {moment}", moment=translate(MOMENTS[options.when]))
     figure = seeds(curves, theme(), title, _("Tokens back from the last"), _("norm of the gradient"), logarithmic="y")
-    draw_chart(figure, "why_gradient", place=right)
+    draw_chart(figure, "why_gradient", place=right, about=dict)
     st.caption(
         _(
             "Thin lines are seeds, thick ones their means. Answers: 256 texts that no training had, at each distance. "
@@ -140,7 +140,7 @@ def _parts(found: RecordedRuns, task: str) -> None:
                 kinds[kind][translate(WITHOUT[off])] = values.tolist()
         chance = found.runs_of(one, "transformer")[0].chance
         title = _("Without a part, {layers} layers: {task}", layers=layers, task=said.title_of(one).lower())
-        draw_chart(ablated_parts(kinds, theme(), title, translate(UNIT), chance), key, place=column)
+        draw_chart(ablated_parts(kinds, theme(), title, translate(UNIT), chance), key, place=column, about=dict)
     for one, layers, _key in asked:
         show_notice(
             _(
@@ -163,7 +163,7 @@ def _parts(found: RecordedRuns, task: str) -> None:
 
 def _time(found: RecordedRuns) -> None:
     """Draw the time of a training step over the length of the texts."""
-    draw_chart(times(found), "why_times")
+    draw_chart(times(found), "why_times", about=dict)
     show_notice(said.describe_growth(found), "status")
     st.caption(
         _(

@@ -1,6 +1,7 @@
 // The frame around matrix and lines: tabs, the head's name, scale, filter, zoom and export.
 
 import { freshId, h, setAttribute, setText } from "../shared/elements.js";
+import { foldMenu } from "../shared/save_menu.js";
 import { isPair } from "./cells.js";
 import { createLines } from "./lines.js";
 import { createMatrix } from "./matrix.js";
@@ -59,6 +60,7 @@ export function createFigure(app) {
     zoomButton(say.zoomFit, "⤢", matrix.fit),
     zoomButton(say.zoomIn, "+", matrix.zoomIn),
   );
+  const [pairs, ...display] = menus.map(({ el }) => el);
   const menu = createExport(app, () => figures[app.store.state.kept.tab].print());
   const panel = h("div", { class: "panel", role: "tabpanel", id: panelId });
   const el = h(
@@ -69,8 +71,8 @@ export function createFigure(app) {
       {},
       h("div", { role: "tablist", class: "tabs", "aria-label": options.tab.label }, ...tabs),
       h("span", { class: "chosen" }, name, step(-1, say.headBefore, "◂"), step(1, say.headAfter, "▸"), pin),
+      h("span", { class: "end" }, pairs, foldMenu(options.scale.label, [...display, zoom]), menu.el),
     ),
-    h("div", { class: "tools" }, ...menus.map(({ el }) => el), h("span", { class: "end" }, zoom, menu.el)),
     panel,
   );
   let open = "";
@@ -95,6 +97,7 @@ export function createFigure(app) {
     const isPinned = pinned.some(([l, hd]) => l === layer && hd === head);
     setText(pin, isPinned ? say.unpin : say.pin);
     setAttribute(pin, "aria-pressed", isPinned);
+    pin.hidden = tab !== "lines" && !isPinned;
     const absent = { scale: false, upto: tab !== "matrix", filter: !(isPair(app.data.queries) && isPair(app.keys())) };
     for (const { name, el, select } of menus) {
       select.value = shown[name];

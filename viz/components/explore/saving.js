@@ -73,7 +73,7 @@ export function createExport(app, current) {
   image.link.addEventListener("click", close);
   // The index lets a click between two entries keep the focus inside the menu.
   const items = h("div", { class: "items", tabindex: "-1" }, image.el, ...figureButtons, ...grid, ...links);
-  const el = h("details", { class: "menu", onkeydown, onfocusout }, title, items);
+  const el = h("details", { class: "menu files", onkeydown, onfocusout }, title, items);
 
   function close() {
     el.open = false;

@@ -1,4 +1,4 @@
-// A menu of the files that a figure offers; it closes after a choice, at Escape, and when it loses the focus.
+// Menus of a figure, such as that of its files.
 
 import { h } from "./elements.js";
 import { _ } from "./words.js";
@@ -15,13 +15,20 @@ export function saveMenu(entries) {
       },
     }, text)
   );
-  const summary = h("summary", {}, _("Save"));
-  const menu = h(
-    "details",
-    { class: "menu", onkeydown: closes, onfocusout: leaves },
-    summary,
-    h("div", { class: "items" }, ...items),
-  );
+  const menu = foldMenu(_("Save"), items);
+  menu.classList.add("files");
+  return menu;
+}
+
+/**
+ * Create a menu that closes at Escape and when it loses the focus.
+ * @param {string} label @param {Element[]} entries
+ */
+export function foldMenu(label, entries) {
+  const summary = h("summary", {}, label);
+  // The index lets a click between two entries keep the focus inside the menu.
+  const items = h("div", { class: "items", tabindex: "-1" }, ...entries);
+  const menu = h("details", { class: "menu", onkeydown: closes, onfocusout: leaves }, summary, items);
 
   function closes(event) {
     if (event.key !== "Escape" || !menu.open) return;

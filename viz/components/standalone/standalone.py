@@ -193,11 +193,16 @@ def _encode(values: FloatArray, coding: str) -> dict[str, Any]:
     return {"coding": coding, "shape": list(values.shape), "data": base64.b64encode(block).decode()}
 
 
-def _caption_html(about: Mapping[str, Any]) -> str:
+def caption_pairs(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the labels and values of a provenance (viz.export.caption) as texts, without empty values."""
     words = {True: _("yes"), False: _("no")} | {part: translate(name) for part, name in PARTS.items()}
-    pairs = [
+    return [
         (translate(LABELS[name]), words[value] if isinstance(value, bool) or name == "part" else str(value))
         for name, value in about.items()
         if value is not None
     ]
+
+
+def _caption_html(about: Mapping[str, Any]) -> str:
+    pairs = caption_pairs(about)
     return "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in pairs)

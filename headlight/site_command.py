@@ -1,0 +1,180 @@
+"""The command ``headlight site``: a folder that shows recorded texts on any web host, without a server."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attention.excess import PositionalPrior
+from attention.head_search import LEAST, flips, links, preference
+from attention.trace import Trace
+from attention.view import View
+from headlight.command_input import (
+    CommandError,
+    add_hub_options,
+    add_model_option,
+    open_model,
+    positional_prior_of,
+    read_trace,
+    text_of,
+    write_file,
+)
+from headlight.notebook import Shown
+from i18n import _, available_languages, use_language
+from inference.backend import LocalBackend
+from inference.request import TraceRequest
+from viz.components.explore.content import places
+from viz.site import RecordedText, site_files
+
+MARK = '<meta name="generator" content="Headlight">'
+
+
+@dataclass(frozen=True)
+class VariantPair:
+    """Two texts that differ by a word, and the words of the question about them."""
+
+    texts: tuple[str, str]
+    words: tuple[str, str]
+    source: str
+    candidates: tuple[str, str]
+
+
+FAMOUS = VariantPair(
+    (
+        "The animal didn't cross the street because it was too tired.",
+        "The animal didn't cross the street because it was too wide.",
+    ),
+    ("tired", "wide"),
+    "it",
+    ("animal", "street"),
+)
+
+
+def add_parser(commands: Any) -> None:
+    """Add the parser of ``headlight site`` to the commands."""
+    parser = commands.add_parser(
+        "site",
+        help="a folder for any web host that shows texts without a server",
+        usage="headlight site FOLDER [--text TEXT …] [OPTION …]",
+        epilog="To look at it: python -m http.server -d FOLDER. docs/SITE.md explains how to publish it.",
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or a site that is replaced")
+    parser.add_argument("--text", action="append", default=[], metavar="TEXT", help="a text of the site; repeatable")
+    parser.add_argument("--only", action="store_true", help="leave out the pair “… too tired | wide”")
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
+    parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
+    parser.add_argument("--cite", default="", metavar="TEXT", help="a caption or citation below the figures")
+    parser.add_argument("--lang", choices=available_languages(), default="en", help="the language of the page")
+    parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
+    add_model_option(parser)
+    add_hub_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Write the folder of the site and return the exit status."""
+    if asked.only and not asked.text:
+        raise CommandError("A site needs a text: add --text TEXT, or leave out --only.")
+    refuse_folder(asked.folder)
+    backend, model = open_model(asked)
+    with use_language(asked.lang):
+        recorded = [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked)
+        for text in asked.text:
+            request = TraceRequest(model, text_of(text) or "", revision=asked.revision)
+            trace = read_trace(backend, request, asked.truncate)
+            recorded.append(_recorded(trace, positional_prior_of(backend, request, trace), asked.part, trace.text))
+        files = site_files(recorded, asked.title, asked.cite)
+    write_site(asked.folder, files)
+    size = sum(map(len, files.values()))
+    print(f"{asked.folder}: {len(recorded)} texts, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
+    return 0
+
+
+def refuse_folder(folder: Path) -> None:
+    """Raise CommandError if a folder has files that are not those of a site."""
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"{folder} is a file. Give the path of a new folder.")
+    index = folder / "index.html"
+    own = index.is_file() and MARK in index.read_text(encoding="utf-8", errors="replace")
+    if folder.is_dir() and any(folder.iterdir()) and not own:
+        raise CommandError(f"{folder} has files that are not those of a site. Give a new or an empty folder.")
+
+
+def write_site(folder: Path, files: dict[str, bytes]) -> None:
+    """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
+    earlier = [*folder.glob("site-*.js"), *folder.glob("site-*.css"), *folder.glob("texts/text-*.bin")]
+    try:
+        (folder / "texts").mkdir(parents=True, exist_ok=True)
+        for file in earlier:
+            file.unlink()
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be written: {error.strerror}.") from error
+    for name, content in files.items():
+        write_file(folder / name, content)
+
+
+def _recorded(trace: Trace, prior: PositionalPrior | None, part: str | None, title: str) -> RecordedText:
+    """Return a text for the site with the selection that the app would open."""
+    if part is not None and part not in trace.parts:
+        raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
+    shown = Shown(trace, known=prior if part in (None, trace.part) else None, part=part)
+    return RecordedText(shown.view, shown.summary, shown.selection, title, priors=places(shown.known, shown.view))
+
+
+def _variants(backend: LocalBackend, request: TraceRequest, asked: argparse.Namespace) -> list[RecordedText]:
+    """Return the two texts of the famous pair, each with a sentence on the heads that switch."""
+    traces = [read_trace(backend, replace(request, text=text), asked.truncate) for text in FAMOUS.texts]
+    prior = positional_prior_of(backend, replace(request, text=FAMOUS.texts[0]), traces[0])
+    texts = [_recorded(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
+    found = [_weights(text.view) for text in texts]
+    both = [weights for weights in found if weights is not None]
+    made = []
+    for at, text in enumerate(texts):
+        selection, note = text.selection, ""
+        if len(both) == len(texts):
+            selection = {**selection, **_strongest(texts[0].view, both[0])}
+            note = _describe(both[1 - at], both[at], FAMOUS.words[1 - at])
+        made.append(replace(text, label=FAMOUS.words[at], note=note, selection=selection))
+    return made
+
+
+def _cells(view: View) -> tuple[int, int, int] | None:
+    """Return the cells of the source and of both candidates, or None if the view lacks a word."""
+    texts = ["" if cell.special else cell.text.strip().casefold() for cell in view.keys]
+    words = (FAMOUS.source, *FAMOUS.candidates)
+    if view.crosses or not set(words) <= set(texts):
+        return None
+    source, first, second = map(texts.index, words)
+    return source, first, second
+
+
+def _weights(view: View) -> Any:
+    """Return the weights from the source to both candidates, (candidate, layer, head), or None without the words."""
+    cells = _cells(replace(view, words=True))
+    return None if cells is None else links(replace(view, words=True), cells[0], cells[1:])
+
+
+def _strongest(view: View, weights: Any) -> dict[str, Any]:
+    """Return the head with the largest weight on the first candidate, and the token of the source."""
+    layer, head = np.unravel_index(int(np.nan_to_num(weights[0], nan=-1).argmax()), weights[0].shape)
+    words = replace(view, words=True)
+    cells = _cells(words)
+    assert cells is not None
+    return {"layer": int(layer), "head": int(head), "focus": words.queries[cells[0]].pieces[0]}
+
+
+def _describe(before: Any, now: Any, other: str) -> str:
+    """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
+    return _(
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}.",
+        other=other,
+        many=int(flips(preference(before), preference(now)).sum()),
+        size=int(np.isfinite(now[0]).sum()),
+        first=FAMOUS.candidates[0],
+        second=FAMOUS.candidates[1],
+        least=LEAST,
+    )

@@ -1,0 +1,118 @@
+"""Requests for a head atlas: texts cut into windows, and the statistics of every head over some windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from attention.mask import FloatArray
+from attention.strongest_links import Columns
+from inference.task_heads import RANDOM
+from inference.tasks.model_request import InspectRequest
+
+WINDOW = 128  # tokens of a window, special tokens included
+OFFSETS = 16  # offsets to each side that the histogram of distances separates; a bin per side holds the others
+MEASURES = ("entropy", "distance", "special", "first", "previous", "itself", "next", "punctuation")
+"""Measures of a head, means over the rows of words: entropy in bits, distance in tokens, the others shares."""
+
+Integers = npt.NDArray[Any]
+Window = tuple[str, str | None]  # a text, and the target text of an encoder-decoder
+
+
+@dataclass(frozen=True)
+class CutAnswer:
+    """The windows of each text with their numbers of tokens, and the reason if a text cannot be read, else ""."""
+
+    windows: tuple[tuple[Window, ...], ...]
+    sizes: tuple[tuple[int, ...], ...]
+    refusals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CutRequest(InspectRequest[CutAnswer]):
+    """A request to cut texts into windows of at most WINDOW tokens, at word boundaries.
+
+    A text with a target is a single window. A text that the model cannot read has no windows.
+    """
+
+    ANSWERED_BY: ClassVar[str] = "atlas.cut_texts"
+
+    texts: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TokenForms:
+    """The tokens of one side of some windows, flat arrays (token,).
+
+    ``forms`` are the names by which a search finds tokens: the word in lower case for the first token of a word, a
+    label such as "##ing" for its other tokens, and "[CLS]" for a special token. ``sizes`` is the number of tokens of
+    the word (0 for its other tokens and for special tokens), ``starts`` the first character of the token in the text,
+    -1 for special tokens, and ``counts`` the number of tokens of each window, shape (window,).
+    """
+
+    forms: tuple[str, ...]
+    sizes: Integers
+    starts: Integers
+    counts: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class StackStatistics:
+    """The statistics of every head of a stack over some windows; heads are numbered layer by layer.
+
+    ``links`` and ``written`` have the strongest links of each head, by excess and by weight times the norm of the
+    value after the output matrix; their windows are numbers within the request. ``written`` is empty if that matrix
+    was not found.
+    """
+
+    layers: int
+    heads: int
+    links: tuple[Columns, ...]  # (head,)
+    written: tuple[Columns, ...]  # (head,); the column "excess" is the product
+    measures: FloatArray  # (window, head, measure)
+    distances: FloatArray  # (window, head, bin): mean attention of a row by offset of the key
+    peaks: FloatArray  # (window, head): the largest excess
+    peak_queries: Integers  # (window, head)
+    peak_keys: Integers  # (window, head)
+    row_peaks: FloatArray  # (query token, head): the largest excess of a row; 0 for special tokens
+    received: FloatArray  # (key token, head): the mean weight that the other words give a key
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasAnswer:
+    """The statistics of some windows by stack, and their tokens: of the texts, and of the targets if there are any."""
+
+    sides: tuple[TokenForms, ...]
+    stacks: dict[str, StackStatistics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AtlasRequest(InspectRequest[AtlasAnswer]):
+    """A request for the statistics of every head over windows from CutRequest.
+
+    ``most`` and ``most_written`` limit the links of each head. ``floors`` has, for a stack, the strength that a link
+    of each head needs by excess, and ``written_floors`` by size written; both hold (stack, values (head,)).
+    """
+
+    ANSWERED_BY: ClassVar[str] = "atlas.measure"
+
+    windows: tuple[Window, ...] = ()
+    most: int = 40_000
+    most_written: int = 1_000
+    floors: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    written_floors: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class RandomAtlasRequest(AtlasRequest):
+    """A request like AtlasRequest, for the architecture with random weights, as a control."""
+
+    HEAD: ClassVar[str] = RANDOM
+
+
+def offsets() -> Sequence[int]:
+    """Return the offsets of the bins of distances; the first and the last also hold all larger offsets."""
+    return range(-OFFSETS - 1, OFFSETS + 2)

@@ -1,0 +1,1 @@
+"""Head atlases: building from texts, files, search, and statistics of heads."""

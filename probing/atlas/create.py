@@ -1,0 +1,101 @@
+"""Creation of an atlas in a folder: its texts, the control with random weights, and gold relations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from i18n import gettext_lazy
+from inference.backend import LocalBackend
+from inference.errors import UserError
+from inference.tasks.model_request import Answer, InspectRequest
+from probing.atlas.build import CONTROL_TOKENS, STATE, AtlasBackend, AtlasPlan, build, run_plan
+from probing.atlas.relations import score_relations
+from probing.atlas.state import AtlasState
+from probing.atlas.store import MANIFEST, write_atlas
+
+WORKERS = 2  # concurrent requests: two passes of one thread each are faster than a single pass of two threads
+Say = Callable[[str], None]
+
+
+class UncachedBackend:
+    """A backend that computes every answer without keeping it, because no block of an atlas is read twice."""
+
+    def __init__(self, backend: LocalBackend) -> None:
+        self.backend = backend
+
+    def inspect(self, request: InspectRequest[Answer]) -> Answer:
+        """Return the answer to a request; raise UserError if the model cannot serve it."""
+        return self.backend.made(request)
+
+
+def refuse_other_folder(folder: Path) -> None:
+    """Raise UserError if a folder cannot take an atlas: a file, or a folder with other contents."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(gettext_lazy("{folder} is a file. Give a new folder for the atlas.", folder=folder))
+    names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
+    if names and not names & {MANIFEST, STATE}:
+        raise UserError(gettext_lazy("{folder} holds other files. Give a new folder for the atlas.", folder=folder))
+
+
+def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
+    backend: AtlasBackend,
+    plan: AtlasPlan,
+    folder: Path,
+    say: Say = lambda _line: None,
+    stopped: Callable[[], bool] = lambda: False,
+    *,
+    checks: bool = True,
+    about: Mapping[str, Any] | None = None,
+) -> tuple[AtlasState, bool]:
+    """Build or continue an atlas and write it; return its state, and True if all texts were read.
+
+    ``say`` gets a line after every step. With ``checks``, a complete atlas gets a control with random weights, and gold
+    relations if a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far. Raise UserError if a file,
+    the model or the folder cannot be used.
+    """
+    refuse_other_folder(folder)
+    sources = plan.sources()
+    folder.mkdir(parents=True, exist_ok=True)
+    limit = f" / {plan.tokens:,}" if plan.tokens else ""
+
+    def progress(state: AtlasState) -> None:
+        say(f"{state.tokens:,}{limit} tokens")
+
+    state, complete = run_plan(backend, plan, folder, plan.key(sources), WORKERS, progress, stopped)
+    control, relations = None, None
+    if complete and checks:
+        control = control_state(backend, plan, say)
+        relations = gold_relations(backend, plan, say)
+    write_atlas(folder, state, plan, sources, control=control, finished=complete, relations=relations, about=about)
+    if complete:
+        (folder / STATE).unlink(missing_ok=True)
+    return state, complete
+
+
+def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasState | None:
+    """Return the state of the architecture with random weights, None if it cannot be built."""
+    most = min(plan.tokens or CONTROL_TOKENS, CONTROL_TOKENS)
+    random = replace(plan, tokens=most, most=1, most_written=1, shard=(0, 1), control=True)
+    state = AtlasState(1, 1)
+    try:
+        for _ in build(backend, random, state, WORKERS):
+            say(f"random weights: {state.tokens:,} / {most:,} tokens")
+    except UserError as refusal:
+        say(f"random weights: {refusal.message}")
+        return None
+    return state
+
+
+def gold_relations(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> dict[str, Any] | None:
+    """Return the gold relations of the first CoNLL-U file, None if there is none or the model cannot be scored."""
+    file = next((file for file in plan.files if file.suffix.lower() == ".conllu"), None)
+    if file is None:
+        return None
+    try:
+        return score_relations(backend, file, plan.model, plan.revision, say)
+    except UserError as refusal:
+        say(f"relations: {refusal.message}")
+        return None

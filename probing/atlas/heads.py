@@ -1,0 +1,112 @@
+"""Facts of a head of an atlas: sampled windows by stratum, ranks, top tokens, and similar heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inference.tasks.atlas import MEASURES, Integers
+from probing.atlas.labels import local_index
+from probing.atlas.store import Atlas
+
+FIFTHS = 5
+
+
+@dataclass(frozen=True)
+class SampledWindow:
+    """A window of a head with its largest excess; ``stratum`` is 0 for the largest of all, 1 to 5 for random windows.
+
+    Stratum 1 is the fifth of the windows with the largest excess, and 5 the fifth with the smallest.
+    """
+
+    window: int
+    stratum: int
+    excess: float
+    query: int
+    key: int
+
+
+def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: int = 0) -> list[SampledWindow]:
+    """Return the ``top`` windows with the largest excess, and ``each`` random windows of every fifth."""
+    part, own = local_index(atlas, head)
+    peaks, queries, keys = (atlas.arrays[f"{part}.{name}"][:, own] for name in ("peaks", "peak_queries", "peak_keys"))
+    order = np.argsort(-peaks, kind="stable")
+    chosen = [(0, int(at)) for at in order[:top]]
+    noise = np.random.default_rng([seed, head])
+    for number, fifth in enumerate(np.array_split(order, FIFTHS), start=1):
+        rest = np.setdiff1d(fifth, order[:top])
+        chosen += [(number, int(at)) for at in noise.choice(rest, min(each, len(rest)), replace=False)]
+    return [SampledWindow(at, number, float(peaks[at]), int(queries[at]), int(keys[at])) for number, at in chosen]
+
+
+def measure_values(atlas: Atlas, measure: str) -> Integers:
+    """Return a measure of every head, (head,), in the order of Atlas.heads; see AXES."""
+    found = []
+    for part in atlas.manifest["stacks"]:
+        arrays = atlas.arrays
+        if measure in MEASURES:
+            found.append(arrays[f"{part}.mean"][:, MEASURES.index(measure)])
+        elif measure == "excess":
+            found.append(arrays[f"{part}.peaks"].astype(np.float32).mean(axis=0))
+        elif measure == "random" and f"{part}.control.mean" in arrays:
+            found.append(distance_from_random(arrays[f"{part}.mean"], arrays[f"{part}.control.mean"]))
+        else:
+            found.append(np.full(arrays[f"{part}.mean"].shape[0], np.nan, np.float32))
+    return np.concatenate(found)
+
+
+def distance_from_random(mean: Integers, control: Integers) -> Integers:
+    """Return how far the measures of each head are from those of random weights, in standard deviations, (head,).
+
+    It is the root mean square over the measures of the distance to the mean random head, divided by the standard
+    deviation of the measure over the trained heads.
+    """
+    spread = np.maximum(mean.std(axis=0), 1e-6)
+    distance: Integers = np.sqrt((((mean - control.mean(axis=0)) / spread) ** 2).mean(axis=1))
+    return distance
+
+
+def relation_values(atlas: Atlas, relation: str) -> Integers:
+    """Return the accuracy of every head on a gold relation, as a share, (head,); NaN if it was not scored."""
+    found = np.full(len(atlas.heads), np.nan, np.float32)
+    rows = atlas.manifest.get("relations", {}).get(relation, {}).get("rows", ())
+    first = next(iter(atlas.manifest["stacks"]))
+    numbers = {(head.layer, head.head): at for at, head in enumerate(atlas.heads) if head.part == first}
+    for row in rows:
+        found[numbers[row[0], row[1]]] = row[3] / 100
+    return found
+
+
+def profiles(atlas: Atlas) -> Integers:
+    """Return the profile of every head, (head, number): measures as shares, and the distances of its attention."""
+    found = []
+    for part in atlas.manifest["stacks"]:
+        mean = atlas.arrays[f"{part}.mean"]
+        scaled = mean / np.array([7.0, 64.0, 1, 1, 1, 1, 1, 1], np.float32)  # entropy of 128 keys, mean distance
+        found.append(np.concatenate([scaled, atlas.arrays[f"{part}.distances"]], axis=1))
+    return np.concatenate(found)
+
+
+def similar_heads(atlas: Atlas, head: int, other: Atlas, most: int = 5) -> list[tuple[int, float]]:
+    """Return the heads of ``other`` with the most similar profile, and their distances; the head itself is left out."""
+    distances = np.sqrt(((profiles(other) - profiles(atlas)[head]) ** 2).sum(axis=1))
+    same = other.folder == atlas.folder
+    order = [int(at) for at in np.argsort(distances, kind="stable") if not (same and at == head)]
+    return [(at, float(distances[at])) for at in order[:most]]
+
+
+def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
+    """Return the strongest "queries" or "keys" of a head: form, occurrences, mean, and mean over all heads.
+
+    The mean of a query is the largest excess of its row, that of a key the weight that the other words give it.
+    """
+    part, own = local_index(atlas, head)
+    names = atlas.forms["form"].to_pylist()
+    counts: list[Any] = atlas.forms["count"].to_pylist()
+    forms, means, usual = (atlas.arrays[f"{part}.top_{side}{suffix}"][own] for suffix in ("", "_mean", "_usual"))
+    return [
+        (names[form], counts[form], float(mean), float(base))
+        for form, mean, base in zip(forms.tolist(), means, usual, strict=True)
+    ]

@@ -1,0 +1,112 @@
+"""Labels of heads that were chosen on one half of the texts and hold on the other half, beyond random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inference.tasks.atlas import MEASURES
+from probing.atlas.relations import FIELDS
+from probing.atlas.store import Atlas
+from probing.corpus import ALL
+
+SINKS = ("first", "special", "punctuation")  # labels of heads that often do nothing (arXiv:2309.17453)
+SHARES = ("previous", "next", "itself", "first", "special", "punctuation")  # measures that can be a label
+LEAST_SHARE = 0.4  # of a head's attention
+LEAST_ACCURACY, MARGIN = 40.0, 5.0  # percent of the links of a relation, and percent above the rule, when it is chosen
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class HeadLabel:
+    """A label of a head with its evidence on held-out texts.
+
+    ``kind`` is a measure of SHARES or a relation. ``value``, ``low`` and ``high`` are a share with its 95 % interval,
+    from texts that did not choose the label; ``chance`` is the largest share of a head with random weights, or for a
+    relation the larger of the best rule and of random weights.
+    """
+
+    head: int  # number in Atlas.heads
+    kind: str
+    direction: str  # of a relation, else ""
+    value: float
+    low: float
+    high: float
+    chance: float
+
+
+def head_labels(atlas: Atlas) -> list[HeadLabel]:
+    """Return the labels that hold, at most one for each head: a relation, else a share of attention.
+
+    The relation comes first, because half of the heads of a trained encoder give special tokens most of their weight.
+
+    Share: the largest share on the texts of even numbers is at least LEAST_SHARE; on the other texts, the lower end of
+    its interval is, too, and lies above every head with random weights. Relation: the largest margin above the best
+    rule, chosen on every other sentence, is found again on the rest, with an interval above the rule (Holm-corrected
+    test) and above every head with random weights. Without a control there are no labels.
+    """
+    found = []
+    for at, head in enumerate(atlas.heads):
+        own = (_relation_label(atlas, at) if head.part != "cross" else None) or _share_label(atlas, at)
+        if own is not None:
+            found.append(own)
+    return found
+
+
+def local_index(atlas: Atlas, head: int) -> tuple[str, int]:
+    """Return the stack of a head, and its number in that stack."""
+    part = atlas.heads[head].part
+    return part, head - next(at for at, name in enumerate(atlas.heads) if name.part == part)
+
+
+def _share_label(atlas: Atlas, head: int) -> HeadLabel | None:
+    part, own = local_index(atlas, head)
+    arrays = atlas.arrays
+    if f"{part}.control.high" not in arrays:
+        return None
+    places = {name: MEASURES.index(name) for name in SHARES}
+    chosen = max(SHARES, key=lambda name: float(arrays[f"{part}.mean0"][own, places[name]]))
+    at = places[chosen]
+    value, low, high = (float(arrays[f"{part}.{name}1"][own, at]) for name in ("mean", "low", "high"))
+    chance = float(arrays[f"{part}.control.high"][:, at].max())
+    holds = arrays[f"{part}.mean0"][own, at] >= LEAST_SHARE and low >= LEAST_SHARE and low > chance
+    return HeadLabel(head, chosen, "", value, low, high, chance) if holds else None
+
+
+def relation_rows(atlas: Atlas, head: int) -> list[dict[str, Any]]:
+    """Return the gold relations of a head, the largest accuracy above the rule first, with ``relation`` and ``random``.
+
+    The fields are those of probing.atlas.relations.FIELDS.
+    """
+    name = atlas.heads[head]
+    first = next(iter(atlas.manifest["stacks"]))
+    if name.part != first:
+        return []
+    found: list[dict[str, Any]] = []
+    for relation, scores in atlas.manifest.get("relations", {}).items():
+        rows: Sequence[Sequence[Any]] = scores["rows"]
+        found += [
+            {
+                "relation": relation,
+                "random": scores["random"],
+                "rule": scores["rule"],
+                **dict(zip(FIELDS, row, strict=True)),
+            }
+            for row in rows
+            if tuple(row[:2]) == (name.layer, name.head)
+        ]
+    return sorted(found, key=lambda row: row["baseline"] - row["accuracy"])
+
+
+def _relation_label(atlas: Atlas, head: int) -> HeadLabel | None:
+    rows = [row for row in relation_rows(atlas, head) if row["relation"] != ALL and row["random"] is not None]
+    rows = [row for row in rows if row["chosen"] >= LEAST_ACCURACY and row["chosen"] >= row["chosen_rule"] + MARGIN]
+    if not rows:
+        return None
+    row = max(rows, key=lambda row: float(row["chosen"] - row["chosen_rule"]))
+    chance = max(row["baseline"], row["random"])
+    if row["low"] <= chance or row["p"] > LEVEL:
+        return None
+    numbers = (row["accuracy"] / 100, row["low"] / 100, row["high"] / 100, chance / 100)
+    return HeadLabel(head, row["relation"], row["direction"], *numbers)

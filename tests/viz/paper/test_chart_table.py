@@ -1,0 +1,43 @@
+"""The numbers of a figure as a table: equal to the numbers that the figure was drawn from."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.support.gallery import FIGURES
+from viz.figures.head_maps import head_map
+from viz.figures.theme import LIGHT
+from viz.figures.token_bars import bars
+from viz.paper.chart_table import chart_table
+from viz.paper.tables import table_file
+
+
+def test_a_head_map_has_a_row_for_each_head() -> None:
+    values = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]], np.float32)
+    table = chart_table(head_map(values, LIGHT, "Effect", "logits", selected=(0, 0)))
+    assert (table["x"], table["y"]) == ([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(np.array(table["z"], np.float32).reshape(2, 3), values)
+    assert set(table["series"]) == {"Effect"}
+
+
+def test_bars_have_the_names_of_their_tokens() -> None:
+    table = chart_table(bars(["<b>", "it"], [0.75, 0.25], LIGHT, "Next token"))
+    assert table["y_label"] == ["<b>", "it"]
+    assert table["x"] == [0.75, 0.25]
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_every_figure_is_a_table_in_every_format(name: str) -> None:
+    table, about = chart_table(FIGURES[name](LIGHT)), {"model": "a model"}
+    counts = {len(column) for column in table.values()}
+    assert len(counts) == 1
+    assert len(pd.read_csv(io.BytesIO(table_file(table, "csv", about)))) == counts.pop()
+    read = json.loads(table_file(table, "json", about))
+    assert read["provenance"] == about
+    assert read["columns"].keys() == table.keys()
+    assert list(pd.read_parquet(io.BytesIO(table_file(table, "parquet", about)))) == list(table)

@@ -1,0 +1,137 @@
+"""The files of a static site: weights computed by its script, sizes, and the content of the page."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.codec import decode_frame, frame
+from attention.mask import Mask
+from attention.record import Record
+from headlight.notebook import Shown
+from inference import LocalBackend, TraceRequest
+from tests.support.cases import loop_over
+from tests.support.repository import ROOT
+from tools.javascript import program
+from viz.export import TooLong
+from viz.site import LONGEST, RecordedText, layer_arrays, mask_rules, site_files, text_file
+
+# Prints the weights of every head of a layer, computed by the script of the site from the files in the arguments.
+COMPUTE = """
+import { decodeFrame } from "%(folder)s/shared/frames.js";
+import { headWeights } from "%(folder)s/site/recorded.js";
+const found = Deno.args.map((name) => {
+  const { header, arrays } = decodeFrame(Deno.readFileSync(name).buffer);
+  return header.layers.map((rules, layer) =>
+    Array.from({ length: header.heads }, (_, head) => [...headWeights(arrays, rules, layer, head)]));
+});
+console.log(JSON.stringify(found));
+"""
+
+
+def computed(folder: Path, frames: list[bytes]) -> Any:
+    files = []
+    for at, content in enumerate(frames):
+        files.append(folder / f"{at}.bin")
+        files[-1].write_bytes(content)
+    code = COMPUTE % {"folder": (ROOT / "viz" / "components").as_uri()}
+    command = [program(), "run", "--allow-read", "--no-config", "-", *map(str, files)]
+    return json.loads(subprocess.run(command, input=code, text=True, capture_output=True, check=True).stdout)
+
+
+def record(**changes: Any) -> Record:
+    random = np.random.default_rng(0)
+    query, key = random.normal(size=(4, 5, 8)), random.normal(size=(2, 7, 8)) + 3  # keys share a large component
+    arrays = (query.astype(np.float32), key.astype(np.float32), key.astype(np.float32))
+    return replace(Record(*arrays, scale=0.7, mask=Mask(5, 7)), **changes)
+
+
+ALLOWED = np.arange(35).reshape(5, 7) % 3 > 0
+BIAS = np.random.default_rng(1).normal(size=(4, 5, 7)).astype(np.float32)
+RECORDS = {
+    "plain": record(),
+    "causal": record(mask=Mask(5, 7, causal=True)),
+    "window": record(mask=Mask(5, 7, causal=True, left=2)),
+    "array": record(mask=Mask(5, 7, allowed=ALLOWED)),
+    "bias": record(bias=BIAS),
+    "shared bias": record(bias=BIAS[:1]),
+    "soft cap": record(softcap=2.0),
+    "sinks": record(sinks=np.array([0, 1, 2, 3], np.float32)),
+}
+
+
+@pytest.mark.slow
+def test_the_script_computes_the_weights_of_every_kind_of_layer(tmp_path: Path) -> None:
+    rows = RECORDS.values()
+    frames = [
+        frame({"layers": [mask_rules(row)], "heads": 4}, {f"{name}.0": array for name, array in layer_arrays(row)})
+        for row in rows
+    ]
+    for (name, row), [maps] in zip(RECORDS.items(), computed(tmp_path, frames), strict=True):
+        for head, weights in enumerate(maps):
+            found = np.reshape(weights, (5, 7))
+            np.testing.assert_allclose(found, row.weights(head), atol=2e-3, err_msg=f"{name}, head {head}")
+
+
+@pytest.fixture(scope="module")
+def shown() -> Shown:
+    text = "The animal didn't cross the street because it was too tired, and the old dog that sat near it barked twice."
+    return Shown(LocalBackend().trace(TraceRequest(text=text)))
+
+
+def of(shown: Shown) -> RecordedText:
+    return RecordedText(shown.view, shown.summary, shown.selection, "A text")
+
+
+@pytest.mark.slow
+def test_the_file_of_a_text_keeps_its_weights(shown: Shown, tmp_path: Path) -> None:
+    content = gzip.decompress(text_file(of(shown)))
+    header, arrays = decode_frame(content)
+    heads = {"layers": header["layers"], "heads": shown.view.heads}
+    again = {name: (array, "float16") for name, array in arrays.items()}
+    [maps] = computed(tmp_path, [frame(heads, again)])
+    tokens = len(shown.view.queries)
+    for layer, head in np.ndindex(shown.view.layers, shown.view.heads):
+        found = np.reshape(maps[layer][head], (tokens, tokens))
+        np.testing.assert_allclose(found, shown.view.weights(layer, head), atol=2e-3)
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_text_takes_300_kilobytes_per_32_tokens_of_72_heads(shown: Shown) -> None:
+    assert len(text_file(of(shown))) <= 300_000 * len(shown.view.queries) / 32
+
+
+@pytest.mark.slow
+def test_the_page_names_its_files_and_escapes_its_texts(shown: Shown) -> None:
+    files = site_files([of(shown)] * 2, "<b>Title</b>", "A & B")
+    page = files["index.html"].decode()
+    assert "<b>Title" not in page
+    assert "A &amp; B" in page
+    for name in files:
+        assert name in page or name in ("index.html", "worker.js")
+    assert sum(map(len, files.values())) < 1_000_000
+    assert site_files([of(shown)] * 2, "<b>Title</b>", "A & B") == files  # equal content, equal names
+
+
+def test_a_site_needs_a_text() -> None:
+    with pytest.raises(ValueError, match="text"):
+        site_files([], "Title")
+
+
+@loop_over("name", ["queries", "keys"])
+def test_a_long_text_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Long:
+        queries = keys = ("a",)
+
+    long = Long()
+    monkeypatch.setattr(long, name, ("a",) * (LONGEST + 1), raising=False)
+    with pytest.raises(TooLong, match=str(LONGEST)):
+        text_file(RecordedText(long, None, {}, "A text"))  # type: ignore[arg-type]

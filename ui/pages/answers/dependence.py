@@ -1,0 +1,258 @@
+"""Question answering page: attention between question, passage and answer, ablated heads and words, attribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from attention.answer_windows import NOWHERE, token_span
+from attention.edits import Ablate, EditSet
+from attention.mask import FloatArray
+from attention.trace import Trace
+from attention.view import DisplayToken, View, flow
+from i18n import _, translate
+from inference import TraceRequest
+from inference.tasks.answers import BOTH, END, START, AnswerSpan, PassageAnswers
+from inference.tasks.edit_effects import SpanEffects
+from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.attribution.methods import EFFECT, AttributionRequest, AttributionSet, TargetSpan, compute_attributions
+from ui.attribution.views import describe_agreement, draw_methods, words_csv
+from ui.input.controls import bound_widget, control_row, head_of, keep_head, rank_of
+from ui.pages.answers.options import CHOSEN, PASSAGE, PLACES, QUESTION, AnswersOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.microscope import draw_microscope
+from ui.show.tables import download_button, model_provenance
+from ui.show.text import format_small, join_sentences, percent
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip.token_strip import TokenChip, mount
+from viz.figures.head_maps import head_map
+from viz.figures.theme import sides, truncate
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedAnswer:
+    """The question with the part of the passage that a window reads, its trace, and the tokens of an answer.
+
+    ``span`` is (first, last) in the trace; None if the model gives no answer.
+    """
+
+    request: TraceRequest
+    trace: Trace
+    text: str = ""
+    span: tuple[int, int] | None = None
+
+    def tokens(self, place: str) -> list[int]:
+        """Return the tokens of the question, the passage or the answer."""
+        if place == CHOSEN and self.span is not None:
+            return list(range(self.span[0], self.span[1] + 1))
+        row, segment = self.trace.source, 0 if place == QUESTION else 1
+        return [at for at in range(len(row)) if row.words[at] is not None and row.segments[at] == segment]
+
+
+def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
+    """Draw the control of the explained answer and return it; None if there is none."""
+    if not found.spans:
+        return None
+    shown = min(max(0, get_params(AnswersOptions).answer), min(10, len(found.spans)) - 1)
+    labels = [f"{truncate(span.text, 40)} ({percent(span.probability)})" for span in found.spans[:10]]
+    with control_row("answers"):
+        bound_widget(
+            AnswersOptions, "answer", st.selectbox, options=list(range(len(labels))), shown=shown,
+            format_func=labels.__getitem__,
+        )  # fmt: skip
+        bound_widget(AnswersOptions, "ends", st.segmented_control, required=True)
+    return found.spans[shown]
+
+
+def read_answer(
+    who: PageModel, texts: tuple[str, str], found: PassageAnswers | None, span: AnswerSpan | None
+) -> ExplainedAnswer:
+    """Trace the question with the part of the passage that the window of the answer reads."""
+    question, passage = texts
+    start, end = (0, len(passage)) if found is None else found.windows[0 if span is None else span.window].letters
+    cut = None if found is not None else CUT
+    request = TraceRequest(who.model, question, passage[start:end], revision=who.revision, cut=cut)
+    with st.spinner(_("Reading both texts"), show_time=True):
+        trace = get_backend().trace(request)
+    if span is None:
+        return ExplainedAnswer(request, trace)
+    letters = (span.letters[0] - start, span.letters[1] - start)
+    return ExplainedAnswer(request, trace, span.text, token_span(_passage_letters(trace), letters))
+
+
+CUT = 256  # Tokens of both texts that are read if no window is known.
+
+
+def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """Return the letters of each passage token, (token, 2); NOWHERE for others."""
+    row = trace.source
+    spans = [
+        span if span is not None and word is not None and segment == 1 else NOWHERE
+        for span, word, segment in zip(row.spans, row.words, row.segments, strict=True)
+    ]
+    found: np.ndarray[tuple[int, int], np.dtype[np.int64]] = np.array(spans, np.int64).reshape((len(spans), 2))
+    return found
+
+
+def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
+    """Draw the attention of each head between two of question, passage and answer, and the attention view."""
+    st.subheader(_("Attention between both texts"))
+    options = get_params(AnswersOptions)
+    names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}
+    looks = options.looks if options.looks in names else PASSAGE
+    at = options.at if options.at in names else QUESTION
+    with control_row("answers_attention"):
+        for field, shown in (("looks", looks), ("at", at)):
+            bound_widget(
+                AnswersOptions, field, st.segmented_control, options=list(names), shown=shown, required=True,
+                format_func=names.__getitem__,
+            )  # fmt: skip
+    shares = flow(asked.trace, asked.tokens(looks), asked.tokens(at))
+    layer, head = head_of(choice, shares)
+    values = {"looks": translate(names[looks]), "at": translate(names[at]), "layer": layer, "head": head}
+    show_notice(
+        _(
+            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            **values,
+            share=shares[layer, head],
+            rank=rank_of(shares, layer, head),
+        ),
+        role="status",
+    )
+    title = _("From {looks} to {at}", looks=values["looks"], at=values["at"])
+    figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
+    draw_chart(figure, "answers_attention_map", on_click=keep_head)
+    st.caption(_("Each cell is a head. Click one to see its attention."))
+    draw_microscope(replace(choice, layer=layer, head=head), asked.trace, lambda: _shown_trace_id(asked.request))
+
+
+def _shown_trace_id(request: TraceRequest) -> str:
+    """Return the id of the trace; "" if the page shows another text."""
+    now = get_view_state()
+    return request.key if now.text == request.text or not now.pair.strip() else ""
+
+
+def draw_dependence(choice: ViewState, asked: ExplainedAnswer) -> None:
+    """Draw the effect of each head and of each word on the answer's logits, next to attribution methods."""
+    if asked.span is None:
+        return
+    st.subheader(_("The answer depends on"))
+    ends = get_params(AnswersOptions).ends
+    origin = {**model_provenance(), "question": asked.request.text, "passage": asked.request.pair or ""}
+    _draw_words(asked, ends, origin)
+    _draw_heads(choice, asked, ends, origin)
+
+
+def _name(ends: str) -> str:
+    """Return the phrase for the explained number."""
+    names = {BOTH: _("the score"), START: _("the start logit"), END: _("the end logit")}
+    return names[ends]
+
+
+def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> None:
+    """Draw the change of the explained number if each head is ablated alone."""
+    if asked.span is None or not asked.trace.has_qkv():
+        return
+    request, (first, last) = asked.request, asked.span
+    places = [(layer, head) for layer in asked.trace.attending() for head in range(asked.trace.records()[layer].heads)]
+
+    def numbers(sets: Sequence[EditSet]) -> FloatArray:
+        effects = SpanEffects(
+            request.model, request.revision, text=request.text, pair=request.pair or "", first=first, last=last,
+            edits=tuple(map(tuple, sets)),
+        )  # fmt: skip
+        return TargetSpan(first, last, ends).score(get_backend().predict(effects).values)
+
+    mark = f"answers_heads:{request.key}:{asked.span}:{ends}"
+    sets = [(Ablate(*place),) for place in places]
+    found = measure_changes(mark, sets, len(asked.trace.source), _("Removing every head in turn"), numbers)
+    if not len(found):
+        return
+    most = int(np.abs(found).argmax())
+    show_notice(
+        _(
+            "Without head {layer}-{head}, {number} changes by {change:+.2f}, the most of all heads.",
+            layer=places[most][0],
+            head=places[most][1],
+            number=_name(ends),
+            change=float(found[most]),
+        ),
+        role="status",
+    )
+    figure = head_map(
+        as_head_map(places, found), theme(), _("What each head's removal changes"), _("change of the logit"),
+        diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
+    )  # fmt: skip
+    draw_chart(figure, "answers_heads_map", on_click=keep_head)
+    st.caption(_("Each cell is a head, ablated alone; the answer itself stays the same span."))
+    download_button(
+        _("Save the table"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",
+        _("Every head's effect as CSV"), key="answers_save_heads", provenance=origin,
+    )  # fmt: skip
+
+
+def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> None:
+    """Draw the attribution of the explained number to each word by all methods; ablated words as a strip."""
+    assert asked.span is not None  # the caller has checked it
+    first, last = asked.span
+    cells = [cell for cell in View(asked.trace, words=True).keys if not cell.special]
+    runs = tuple(cell.pieces for cell in cells)
+    ways = compute_attributions(
+        AttributionRequest(asked.trace, asked.request, (first, last + 1), runs, TargetSpan(first, last, ends))
+    )
+    for problem in ways.problems:
+        show_notice(problem, role="status")
+    if not ways.attributions:
+        return
+    _draw_effects(ways, cells, ends)
+    draw_methods(ways, cells, "answers_ways", about=tuple(origin.items()))
+    above, below = map(translate, sides(theme()))
+    st.caption(
+        _(
+            "{below}: the word speaks for the answer, {above}: against it, with the word masked in every layer. "
+            "*Gradients*, *integrated gradients* and *ablated* explain the logit, the other methods the vectors of "
+            "the answer's tokens.",
+            above=above,
+            below=below,
+        )
+    )
+    download_button(
+        _("Save the table"), words_csv(ways, cells), "headlight-answer-words.csv",
+        _("Every word's number and share by every way as CSV, all digits"), key="answers_save_words",
+        provenance=origin,
+    )  # fmt: skip
+
+
+def _draw_effects(ways: AttributionSet, cells: Sequence[DisplayToken], ends: str) -> None:
+    """Show the word with the largest effect in a sentence, and the effects of all words as a shaded strip."""
+    falls = ways.values(EFFECT)
+    if falls is None:
+        return
+    best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
+    values = {"word": cells[best].text, "number": _name(ends), "change": format_small(abs(float(falls[best])))}
+    first = (
+        _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
+        if falls[best] > 0
+        else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
+    )
+    show_notice(join_sentences(first, describe_agreement(ways)), role="status")
+    chips = [
+        TokenChip(
+            cell.text,
+            shade=float(fall) / most,
+            label=f"{fall:+.2f}" if abs(fall) >= 0.005 else "0",
+            title=_("left out: it changes by {change:+.3f}", change=-fall),
+        )
+        for cell, fall in zip(cells, falls, strict=True)
+    ]
+    mount(
+        chips, "answers_words", title=_("How far {number} falls without each word", number=_name(ends)), diverging=True
+    )

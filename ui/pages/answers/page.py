@@ -1,0 +1,88 @@
+"""The view Question answering: the answer in a passage, and the words and heads on which it depends."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from i18n import _
+from inference import UserError
+from inference.task_heads import ANSWER
+from inference.tasks.answers import AnswerSpans, PassageAnswers
+from ui.input.composing import compose
+from ui.pages.answers.dependence import draw_attention, draw_dependence, pick_answer, read_answer
+from ui.pages.answers.options import AnswersOptions
+from ui.pages.answers.spans import LISTED, draw_answers, draw_baseline, texts_of
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, ask_model, note_lacking, offer_way_out, pick_page_model
+from ui.show.reading_help import reading_help
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+
+COMMAND = """python -m training answer assets/tasks/questions-en.json --out models/answers
+HEADLIGHT_MODEL_FOLDERS=models streamlit run app.py"""
+
+
+def how_to_read() -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(
+            _(
+                "- The model reads [CLS] question [SEP] passage [SEP], and gives each token a start and an end logit "
+                "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805), section 4.2).\n"
+                "- A model trained on SQuAD 2.0 chooses [CLS] for “no answer” "
+                "([arXiv:1806.03822](https://arxiv.org/abs/1806.03822)).\n"
+                "- A long passage is read in windows that overlap; the best span over all windows is the answer.\n"
+                "- A high probability does not mean that the passage was understood: added sentences mislead such "
+                "models ([arXiv:1707.07328](https://arxiv.org/abs/1707.07328))."
+            )
+        )
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    chosen = get_view_state()
+    get_params(AnswersOptions)  # reports invalid parameters before the model runs
+    answerer = pick_page_model(ANSWER, chosen, AnswersOptions)
+    compose(chosen, "encoder", answerer)  # a question and a passage, regardless of the chosen model
+    try:
+        _draw(chosen, answerer, texts_of(chosen))
+    except UserError as refusal:
+        offer_way_out(refusal, answerer, chosen)
+    how_to_read()
+
+
+def _draw(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
+    """Draw the answers and the texts' attention; only the attention if the model has no head for answers."""
+    found = _ask(choice, who, texts)
+    if found is None:
+        draw_baseline(texts)
+        draw_attention(choice, read_answer(who, texts, None, None))
+        _offer_training()
+        return
+    draw_answers(who, texts, found)
+    asked = read_answer(who, texts, found, pick_answer(found))
+    draw_dependence(choice, asked)
+    draw_attention(choice, asked)
+
+
+def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAnswers | None:
+    """Return the model's answers; None if it has no head for them."""
+    question = AnswerSpans(who.model, who.revision, text=texts[0], pair=texts[1], top=LISTED)
+    try:
+        return ask_model(question, _("Looking for the answer"))
+    except UserError as refusal:
+        if refusal.way_out != "head":
+            raise
+        note_lacking(ANSWER, choice)
+        return None
+
+
+def _offer_training() -> None:
+    """Show how to train a model that answers."""
+    st.subheader(_("Get answers"))
+    show_notice(
+        _("Choose a model that was trained on SQuAD above, or train one on 157 questions, or on your own file:"),
+        "status",
+    )
+    st.code(COMMAND, language="bash", wrap_lines=True)

@@ -1,0 +1,32 @@
+"""Options of the view Word pairs, as they appear in its address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from i18n import gettext_lazy
+from ui.show.atlases import AtlasChoiceOptions
+from viz.options import option
+
+
+@dataclass(frozen=True)
+class AtlasSearchOptions(AtlasChoiceOptions):
+    """Options of the view Word pairs."""
+
+    query: str = option(
+        "it", label=gettext_lazy("From"), help=gettext_lazy("The word that attends; * means any word."), name="from"
+    )
+    key: str = option(
+        "*", label=gettext_lazy("To"), help=gettext_lazy("The word that it attends to; * means any word."), name="onto"
+    )
+    query_tag: str = option(
+        "", label=gettext_lazy("From: speech part"), help=gettext_lazy("Such as PRON."), name="from_tag"
+    )
+    key_tag: str = option(
+        "NOUN", label=gettext_lazy("To: speech part"), help=gettext_lazy("Such as NOUN."), name="onto_tag"
+    )
+    only: bool = option(
+        False, label=gettext_lazy("Selected head"), help=gettext_lazy("Searches the head that is selected.")
+    )
+    nearest: int = option(0, label=gettext_lazy("Least distance"), help=gettext_lazy("In tokens."))
+    least: int = option(0, label=gettext_lazy("Least excess (%)"), help=gettext_lazy("Hides weaker links."))

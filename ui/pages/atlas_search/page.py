@@ -1,0 +1,116 @@
+"""The view Word pairs: the strongest links between two words in all heads of an atlas."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from i18n import _, translate
+from inference.errors import UserError
+from probing.atlas.search import FoundLinks, LinkQuery, find_links, hits
+from probing.atlas.store import Atlas
+from ui.input.controls import bound_widget
+from ui.pages.atlas_search.options import AtlasSearchOptions
+from ui.run.notices import show_error, show_notice
+from ui.show.atlases import describe_atlas, draw_links, pick_atlas, read_windows
+from ui.show.chart import draw_chart, theme
+from ui.show.reading_help import reading_help
+from ui.show.tables import draw_table
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.figures.token_bars import bars
+
+SHOWN_HEADS, SHOWN_WINDOWS, SHOWN_ROWS = 10, 5, 200
+SNIPPET = 140  # characters of a window in the table
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    first, second, third = st.columns(3)
+    atlas = pick_atlas(AtlasSearchOptions, first)
+    if atlas is None:
+        return
+    bound_widget(AtlasSearchOptions, "query", second.text_input)
+    bound_widget(AtlasSearchOptions, "key", third.text_input)
+    with st.expander(_("Filters")):
+        _draw_filters()
+    try:
+        found = find_links(atlas, _query())
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    _draw_result(atlas, found)
+    with reading_help():
+        st.markdown(describe_atlas(atlas))
+        st.markdown(
+            _(
+                "- Every hit is a link whose excess is among the largest of its head.\n"
+                "- Weaker links of a head are not stored; the result says so.\n"
+                "- Parts of speech come from annotated sentences only."
+            )
+        )
+
+
+def _draw_filters() -> None:
+    columns = st.columns(4)
+    bound_widget(AtlasSearchOptions, "query_tag", columns[0].text_input)
+    bound_widget(AtlasSearchOptions, "key_tag", columns[1].text_input)
+    bound_widget(AtlasSearchOptions, "nearest", columns[2].number_input, min_value=0, max_value=127)
+    bound_widget(AtlasSearchOptions, "least", columns[3].number_input, min_value=0, max_value=100)
+    bound_widget(AtlasSearchOptions, "only", st.checkbox)
+
+
+def _query() -> LinkQuery:
+    """Return the query of the options."""
+    options, view = get_params(AtlasSearchOptions), get_view_state()
+    head = (view.layer, view.head) if options.only and view.layer is not None and view.head is not None else None
+    return LinkQuery(
+        options.query,
+        options.key,
+        head,
+        query_tag=options.query_tag,
+        key_tag=options.key_tag,
+        nearest=options.nearest,
+        least=options.least / 100,
+    )
+
+
+def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
+    """Draw the number of links by head, the strongest windows, and a table."""
+    missing = "" if found.complete else " " + _("Weaker links are not stored.")
+    show_notice(_("{links:,} links.", links=len(found)) + missing, "status")
+    for note in found.notes:
+        st.caption(translate(note))
+    if not len(found):
+        return
+    columns = found.columns
+    counts = Counter(columns["head"].tolist()).most_common(SHOWN_HEADS)
+    figure = bars(
+        [found.heads[head].label for head, _count in counts],
+        [float(count) for _head, count in counts],
+        theme(),
+        _("Links by head"),
+        _("links"),
+    )
+    draw_chart(figure, "atlas_hits")
+    traces = read_windows(atlas, columns["window"][:SHOWN_WINDOWS].tolist())
+    for at, trace in enumerate(traces or ()):
+        head = found.heads[columns["head"][at]]
+        title = _(
+            "Head {head}: excess {excess:.2f}, weight {weight:.2f}",
+            head=head.label,
+            excess=float(columns["excess"][at]),
+            weight=float(columns["weight"][at]),
+        )
+        draw_links(trace, head, f"atlas_hit_{at}", title, (int(columns["query"][at]), int(columns["key"][at])))
+    rows = hits(atlas, found, SHOWN_ROWS)
+    draw_table(
+        {
+            _("head"): [f"{row['layer']}-{row['head']}" for row in rows],
+            _("excess"): [round(row["excess"], 3) for row in rows],
+            _("weight"): [round(row["weight"], 3) for row in rows],
+            _("text"): [" ".join(row["text"].split())[:SNIPPET] for row in rows],
+        },
+        key="atlas_hits_table",
+    )

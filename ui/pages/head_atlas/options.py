@@ -1,0 +1,47 @@
+"""Options of the view Head atlas, as they appear in its address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from i18n import gettext_lazy
+from ui.show.atlases import AtlasChoiceOptions
+from viz.options import option
+
+AXES: dict[str, str] = {
+    "excess": gettext_lazy("largest excess"),
+    "distance": gettext_lazy("distance (tokens)"),
+    "entropy": gettext_lazy("entropy (bits)"),
+    "special": gettext_lazy("share: special tokens"),
+    "previous": gettext_lazy("share: token before"),
+    "next": gettext_lazy("share: token after"),
+    "itself": gettext_lazy("share: itself"),
+    "first": gettext_lazy("share: first token"),
+    "punctuation": gettext_lazy("share: punctuation"),
+    "random": gettext_lazy("distance from random"),
+    "det": gettext_lazy("accuracy: det"),
+    "nsubj": gettext_lazy("accuracy: nsubj"),
+    "obj": gettext_lazy("accuracy: obj"),
+    "amod": gettext_lazy("accuracy: amod"),
+}
+
+
+@dataclass(frozen=True)
+class HeadAtlasOptions(AtlasChoiceOptions):
+    """Options of the view Head atlas, in addition to the selected head."""
+
+    x: str = option(
+        "distance",
+        label=gettext_lazy("Horizontal axis"),
+        help=gettext_lazy("A mean over all windows; accuracies are those of held-out sentences."),
+        choices=AXES,
+        name="across",
+    )
+    y: str = option("excess", label=gettext_lazy("Vertical axis"), choices=AXES, name="upward")
+    seed: int = option(0, label=gettext_lazy("Sample"), help=gettext_lazy("Another number draws other windows."))
+    other: str = option(
+        "",
+        label=gettext_lazy("Compare with"),
+        help=gettext_lazy("The atlas in which similar heads are searched."),
+        name="with",
+    )

@@ -1,0 +1,249 @@
+"""The view Head atlas: a finder of heads, and a head with sampled windows, top tokens and gold relations."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from i18n import _, translate
+from inference.errors import UserError
+from inference.request import TraceRequest
+from inference.tasks.atlas import MEASURES, offsets
+from probing.atlas.heads import (
+    measure_values,
+    relation_values,
+    sample_windows,
+    similar_heads,
+    top_forms,
+)
+from probing.atlas.labels import SINKS, HeadLabel, head_labels, local_index, relation_rows
+from probing.atlas.store import Atlas
+from probing.formats import CONLLU
+from ui.input.controls import bound_widget, keep_head
+from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.show.atlases import describe_atlas, draw_links, open_shipped, pick_atlas, read_windows, shipped_atlases
+from ui.show.chart import draw_chart, theme
+from ui.show.reading_help import reading_help
+from ui.show.tables import draw_table
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.figures.head_scatter import head_scatter
+from viz.figures.token_bars import bars
+
+DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
+SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR = 12, 6, 5
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    first, second, third = st.columns(3)
+    atlas = pick_atlas(HeadAtlasOptions, first)
+    if atlas is None:
+        return
+    bound_widget(HeadAtlasOptions, "x", second.selectbox)
+    bound_widget(HeadAtlasOptions, "y", third.selectbox)
+    labels = {label.head: label for label in head_labels(atlas)}
+    chosen = _chosen_head(atlas)
+    _draw_finder(atlas, labels, chosen)
+    _draw_head(atlas, chosen, labels.get(chosen))
+    how_to_read(atlas)
+
+
+def _chosen_head(atlas: Atlas) -> int:
+    """Return the number of the selected head, or of the head with the largest mean excess."""
+    view = get_view_state()
+    numbers = [at for at, head in enumerate(atlas.heads) if (head.layer, head.head) == (view.layer, view.head)]
+    return numbers[0] if numbers else int(np.nanargmax(measure_values(atlas, "excess")))
+
+
+def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> None:
+    """Draw the scatter plot of all heads, and the number of heads with a label."""
+    options = get_params(HeadAtlasOptions)
+    show_notice(
+        _(
+            "{labelled} of {heads} heads have a label that holds on held-out texts and beats random weights."
+            " {sinks} of the labels only name special tokens or punctuation.",
+            labelled=len(labels),
+            sinks=sum(label.kind in SINKS for label in labels.values()),
+            heads=len(atlas.heads),
+        ),
+        "status",
+    )
+    x, y = (_axis(atlas, name) for name in (options.x, options.y))
+    figure = head_scatter(
+        x,
+        y,
+        (translate(AXES[options.x]), translate(AXES[options.y])),
+        [(head.layer, head.head) for head in atlas.heads],
+        [label_text(labels[at]) if at in labels else "" for at in range(len(atlas.heads))],
+        theme(),
+        _("All heads"),
+        selected=(atlas.heads[chosen].layer, atlas.heads[chosen].head),
+    )
+    draw_chart(figure, "atlas_finder", on_click=keep_head)
+    st.caption(_("Click a head to see its windows. Heads with a label have their name next to the point."))
+
+
+def _axis(atlas: Atlas, name: str) -> np.ndarray:
+    """Return the values of an axis, (head,)."""
+    return measure_values(atlas, name) if name in (*MEASURES, "excess", "random") else relation_values(atlas, name)
+
+
+def label_text(label: HeadLabel) -> str:
+    """Return a label with its evidence."""
+    name = translate(AXES[label.kind]) if label.kind in AXES and not label.direction else label.kind
+    return _(
+        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}); chance {chance:.0%}",
+        name=name,
+        value=label.value,
+        low=label.low,
+        high=label.high,
+        chance=label.chance,
+    )
+
+
+def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
+    """Draw everything about a head."""
+    name = atlas.heads[head]
+    st.subheader(_("Head {head}", head=name.label))
+    if label is not None:
+        st.markdown(label_text(label))
+    _draw_measures(atlas, head)
+    _draw_windows(atlas, head)
+    _draw_own_text(atlas, head)
+    left, right = st.columns(2)
+    _draw_forms(atlas, head, "queries", _("Top query tokens"), left)
+    _draw_forms(atlas, head, "keys", _("Top key tokens"), right)
+    part, own = local_index(atlas, head)
+    shares = atlas.arrays[f"{part}.distances"][own]
+    ticks = [str(step) for step in offsets()]
+    ticks[0], ticks[-1] = f"≤ {ticks[0]}", f"≥ {ticks[-1]}"
+    with st.expander(_("Distances")):
+        draw_chart(bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share")), "atlas_distances")
+    _draw_relations(atlas, head)
+    _draw_similar(atlas, head)
+
+
+def _draw_measures(atlas: Atlas, head: int) -> None:
+    """Draw the measures of a head with intervals, its rank, and random weights."""
+    part, own = local_index(atlas, head)
+    arrays = atlas.arrays
+    rows = []
+    for at, measure in enumerate(MEASURES):
+        values = measure_values(atlas, measure)
+        control = arrays.get(f"{part}.control.mean")
+        rows.append(
+            {
+                _("measure"): translate(AXES[measure]),
+                _("mean"): round(float(arrays[f"{part}.mean"][own, at]), 3),
+                _("95 % interval"): " – ".join(f"{arrays[f'{part}.{end}'][own, at]:.3f}" for end in ("low", "high")),
+                _("rank"): f"{1 + int((values > values[head]).sum())} / {len(values)}",
+                _("random weights"): None if control is None else round(float(control[:, at].mean()), 3),
+            }
+        )
+    with st.expander(_("Measures")):
+        draw_table(rows, key="atlas_measures")
+
+
+def _draw_windows(atlas: Atlas, head: int) -> None:
+    """Draw sampled windows of every stratum."""
+    seed = get_params(HeadAtlasOptions).seed
+    sampled = sample_windows(atlas, head, seed=seed)
+    traces = read_windows(atlas, [window.window for window in sampled])
+    if traces is None:
+        return
+    names = [
+        _("largest excess"),
+        _("random, top fifth"),
+        _("random, second fifth"),
+        _("random, middle fifth"),
+        _("random, fourth fifth"),
+        _("random, last fifth"),
+    ]
+    for at, (window, trace) in enumerate(zip(sampled, traces, strict=True)):
+        title = _("{stratum}: excess {excess:.2f}", stratum=names[window.stratum], excess=window.excess)
+        draw_links(trace, atlas.heads[head], f"atlas_window_{at}", title, (window.query, window.key))
+    bound_widget(HeadAtlasOptions, "seed", st.number_input, min_value=0, max_value=9999, width=160)
+    st.caption(
+        _("Windows around the link with the largest excess. The top windows rarely show what a head does elsewhere.")
+    )
+
+
+def _draw_own_text(atlas: Atlas, head: int) -> None:
+    """Draw the visitor's text with the links of the head."""
+    text = get_view_state().text
+    if not text:
+        return
+    try:
+        trace = get_backend().trace(TraceRequest(atlas.manifest["model"], text, revision=atlas.manifest["revision"]))
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    st.caption(_("Your text from the other pages"))
+    draw_links(trace, atlas.heads[head], "atlas_own", _("Links with an excess of at least 0.1"))
+
+
+def _draw_forms(atlas: Atlas, head: int, side: str, title: str, place: st.delta_generator.DeltaGenerator) -> None:
+    forms = top_forms(atlas, head, side)[:SHOWN_FORMS]
+    place.caption(title)
+    columns = {
+        _("token"): [form for form, *_rest in forms],
+        _("times"): [count for _form, count, *_rest in forms],
+        _("this head"): [round(mean, 3) for *_rest, mean, _usual in forms],
+        _("mean of heads"): [round(usual, 3) for *_rest, usual in forms],
+    }
+    draw_table(columns, place=place, key=f"atlas_{side}")
+
+
+def _draw_relations(atlas: Atlas, head: int) -> None:
+    """Draw the gold relations that the head finds best, next to the best rule and random weights."""
+    rows = relation_rows(atlas, head)[:SHOWN_RELATIONS]
+    if not rows:
+        return
+    st.caption(_("Gold relations on held-out sentences, in percent"))
+    draw_table(
+        [
+            {
+                _("relation"): row["relation"],
+                _("direction"): translate(DIRECTIONS.get(row["direction"], row["direction"])),
+                _("head"): round(row["accuracy"], 1),
+                _("95 % interval"): f"{row['low']:.1f} – {row['high']:.1f}",
+                _("best rule"): round(row["baseline"], 1),
+                _("random weights"): None if row["random"] is None else round(row["random"], 1),
+                _("links"): row["n"],
+            }
+            for row in rows
+        ],
+        key="atlas_relations",
+    )
+
+
+def _draw_similar(atlas: Atlas, head: int) -> None:
+    """Draw the most similar heads of an atlas."""
+    names = shipped_atlases()
+    options = get_params(HeadAtlasOptions)
+    shown = options.other if options.other in names else atlas.folder.name
+    with st.expander(_("Similar heads")):
+        bound_widget(HeadAtlasOptions, "other", st.selectbox, options=names, shown=shown)
+        other = open_shipped(shown)
+        columns = {
+            _("head"): [other.heads[at].label for at, _distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
+            _("distance"): [round(distance, 3) for _at, distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
+        }
+        draw_table(columns, key="atlas_similar")
+
+
+def how_to_read(atlas: Atlas) -> None:
+    """Draw the help text."""
+    with reading_help():
+        st.markdown(describe_atlas(atlas))
+        st.markdown(
+            _(
+                "- Excess: the weight minus the mean weight that the other words give the same key.\n"
+                "- A label was chosen on half of the texts; its numbers are those of the other half.\n"
+                "- Chance: the best head with random weights, or the best rule for a relation.\n"
+                "- An atlas describes attention; ablation shows if a head matters."
+            )
+        )

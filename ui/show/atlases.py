@@ -1,0 +1,135 @@
+"""Atlases on a page: the choice of an atlas, and windows drawn with the links of a head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from attention.excess import excess_map, visible_word_pairs
+from attention.trace import Trace
+from attention.view import View
+from i18n import _, gettext_lazy
+from inference.errors import UserError
+from inference.request import TraceRequest
+from probing.atlas.store import Atlas, HeadName
+from ui.input.controls import bound_widget
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.state.params import get_params
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import StripLine, StripLines, TokenChip
+from viz.options import option
+
+SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
+AROUND = 8  # tokens that are shown on each side of a link
+MOST_LINES = 12  # lines above the tokens of a window
+LEAST_LINE = 0.1  # excess of a line
+
+
+@dataclass(frozen=True)
+class AtlasChoiceOptions:
+    """The atlas of a page."""
+
+    # The name of its folder; "" for the first.
+    atlas: str = option(
+        "",
+        label=gettext_lazy("Atlas"),
+        help=gettext_lazy("A model's heads over many texts; “headlight atlas build” makes more."),
+    )
+
+
+def shipped_atlases() -> list[str]:
+    """Return the names of the atlases that come with the app."""
+    found = sorted(file.parent.name for file in SHIPPED.glob("*/atlas.json")) if SHIPPED.is_dir() else []
+    return sorted(found, key=lambda name: name.startswith("headlight"))  # the embedded model first
+
+
+@lru_cache(maxsize=4)
+def open_shipped(name: str) -> Atlas:
+    """Return an atlas that comes with the app; raise UserError if it is damaged."""
+    return Atlas.open(SHIPPED / name)
+
+
+def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
+    """Draw the choice of an atlas and return it; return None with a notice if there is none."""
+    names = shipped_atlases()
+    if not names:
+        show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
+        return None
+    options = get_params(kind)
+    shown = options.atlas if options.atlas in names else names[0]
+    bound_widget(kind, "atlas", getattr(place, "selectbox"), options=names, shown=shown)  # noqa: B009
+    try:
+        return open_shipped(shown)
+    except UserError as refusal:
+        show_error(refusal)
+        return None
+
+
+def describe_atlas(atlas: Atlas) -> str:
+    """Return a sentence on the texts of an atlas."""
+    found = atlas.manifest
+    return _(
+        "{model}: {tokens:,} tokens in {windows:,} windows of {texts:,} texts. Licences: {licences}.",
+        model=found["model"],
+        tokens=found["tokens"],
+        windows=found["windows"],
+        texts=found["texts"],
+        licences="; ".join(found.get("licences", ())) or "–",
+    )
+
+
+def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
+    """Return the traces of some windows; return None with an error on the page if the model cannot read them."""
+    texts = atlas.windows["text"].take(list(windows)).to_pylist()
+    try:
+        with st.spinner(_("Reading these sentences")):
+            return get_backend().traces(
+                [TraceRequest(atlas.manifest["model"], text, revision=atlas.manifest["revision"]) for text in texts]
+            )
+    except UserError as refusal:
+        show_error(refusal)
+        return None
+
+
+def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
+    """Draw the tokens of a text with the links of a head, those with the largest excess.
+
+    ``link`` (query, key) is drawn in the accent colour, and only the tokens around it are shown.
+    """
+    view = View(trace, part=head.part)
+    weights = view.weights(head.layer, head.head)
+    excess = np.nan_to_num(excess_map(weights, visible_word_pairs(view, head.layer, np.arange(len(view.queries)))))
+    special = np.array([cell.special for cell in view.queries])
+    excess[special] = 0
+    first, stop = 0, len(view.queries)
+    if link is not None:
+        first, stop = max(0, min(link) - AROUND), min(stop, max(link) + AROUND + 1)
+    row, _columns = trace.token_rows(head.part)
+    chips = [
+        TokenChip(
+            view.queries[at].text,
+            shade=None if link is None or at == link[0] else float(weights[link[0], at]),
+            mark="" if link is None else "chosen" if at == link[0] else "target" if at == link[1] else "",
+            glued=row.goes_on(at),
+            special=bool(special[at]),
+            title="" if link is None else f"{weights[link[0], at]:.3f}",
+        )
+        for at in range(first, stop)
+    ]
+    inside = excess[first:stop, first:stop]
+    order = np.argsort(-inside, axis=None, kind="stable")[:MOST_LINES]
+    pairs = [divmod(int(at), stop - first) for at in order if inside.flat[at] >= LEAST_LINE]
+    chosen = None if link is None else (link[0] - first, link[1] - first)
+    if chosen is not None and chosen not in pairs:
+        pairs.append(chosen)
+    lines = [
+        StripLine(query, at, float(weights[query + first, at + first]), chosen=(query, at) == chosen)
+        for query, at in pairs
+    ]
+    token_strip.mount(chips, key, title=title, drawn=StripLines(lines, title))

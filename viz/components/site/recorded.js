@@ -1,0 +1,128 @@
+// Attention weights from recorded queries and keys, computed in the browser; viz/site.py writes the file of a text.
+//
+//   header  {payload, layers: Layer[], summed, sampled, habits}
+//   arrays  query.L (head, query, channel), multiplied by the scale, and key.L (key-value head, key, channel), float16;
+//           bias.L (1 or head, query, key); sinks.L (head); hidden.L (query, key), 255 for a masked pair;
+//           maps.L (head, query, key) of a layer without recorded queries;
+//           means (layer, head, key) and counts (layer, key) of the column means
+
+import { poolMax } from "../explore/numbers.js";
+
+/** @import { Frame, Habits, Decoded } from "../shared/frames.js" */
+/** @import { Payload, Source } from "../explore/types.js" */
+/**
+ * The rules of a layer's mask, as in attention/mask.py, and the soft cap of its scores.
+ * @typedef {{causal?: boolean, left?: number|null, right?: number|null, softcap?: number|null}} Layer
+ */
+/** @typedef {{payload: Payload, layers: Layer[], summed: number[]|null, sampled: boolean,
+ *   habits: Habits|null}} About */
+
+/**
+ * Return whether a query can see a key by the rules of a layer.
+ * @param {Layer} layer @param {number} ahead position of the key minus that of the query
+ */
+const inSight = ({ causal, left, right }, ahead) =>
+  !(causal && ahead > 0) && !(left != null && ahead < -left) && !(right != null && ahead > right);
+
+/**
+ * Replace a row of scores by its softmax; -Infinity is a masked key. A sink takes a share of the row.
+ * @param {Float64Array} scores @param {number|null} sink
+ */
+export function softmaxRow(scores, sink = null) {
+  let most = sink ?? -Infinity;
+  for (const score of scores) most = Math.max(most, score);
+  if (most === -Infinity) return void scores.fill(0);
+  let sum = sink === null ? 0 : Math.exp(sink - most);
+  for (let key = 0; key < scores.length; key++) sum += scores[key] = Math.exp(scores[key] - most);
+  for (let key = 0; key < scores.length; key++) scores[key] /= sum;
+}
+
+/**
+ * Return the weights of a head, (query, key), row by row.
+ * @param {Record<string, Decoded>} arrays @param {Layer} rules @param {number} layer @param {number} head
+ * @returns {Float32Array}
+ */
+export function headWeights(arrays, rules, layer, head) {
+  const whole = arrays[`maps.${layer}`];
+  if (whole) {
+    const [, rows, columns] = whole.shape;
+    return Float32Array.from(whole.data.subarray(head * rows * columns, (head + 1) * rows * columns));
+  }
+  const [query, key] = [arrays[`query.${layer}`], arrays[`key.${layer}`]];
+  const [heads, rows, channels] = query.shape;
+  const [groups, columns] = key.shape;
+  const [bias, sinks, hidden] = ["bias", "sinks", "hidden"].map((name) => arrays[`${name}.${layer}`]);
+  const group = Math.floor(head / (heads / groups));
+  const weights = new Float32Array(rows * columns);
+  const scores = new Float64Array(columns);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      let score = 0;
+      const [from, to] = [(head * rows + row) * channels, (group * columns + column) * channels];
+      for (let channel = 0; channel < channels; channel++) score += query.data[from + channel] * key.data[to + channel];
+      if (rules.softcap != null) score = Math.tanh(score / rules.softcap) * rules.softcap;
+      if (bias) score += bias.data[((head % bias.shape[0]) * rows + row) * columns + column];
+      const seen = inSight(rules, column - (row + columns - rows)) && !hidden?.data[row * columns + column];
+      scores[column] = seen ? score : -Infinity;
+    }
+    softmaxRow(scores, sinks ? sinks.data[head] : null);
+    weights.set(scores, row * columns);
+  }
+  return weights;
+}
+
+/**
+ * Return a Source over the queries and keys of a text; every map is computed once, when it is first needed.
+ * @param {Frame & {header: About}} frame @returns {Source}
+ */
+export function recordedSource({ header, arrays }) {
+  const { payload } = header;
+  const { layers, heads } = payload;
+  const [rows, columns] = [payload.queries.length, (payload.keys ?? payload.queries).length];
+  /** @type {Map<number, Float32Array>} */
+  const computed = new Map();
+  /** @param {number} id layer × heads + head */
+  function mapOf(id) {
+    const layer = Math.floor(id / heads);
+    const absent = !arrays[`query.${layer}`] && !arrays[`maps.${layer}`];
+    const weights = computed.get(id) ??
+      (absent ? new Float32Array(rows * columns) : headWeights(arrays, header.layers[layer], layer, id % heads));
+    computed.set(id, weights);
+    return weights;
+  }
+  /**
+   * Return `count` weights of every head, the i-th at place(i).
+   * @param {number} count @param {(at: number) => number} place
+   */
+  function everyHead(count, place) {
+    const data = new Float32Array(layers * heads * count);
+    for (let id = 0; id < layers * heads; id++) {
+      const weights = mapOf(id);
+      for (let at = 0; at < count; at++) data[id * count + at] = weights[place(at)];
+    }
+    return { layers, heads, count, data };
+  }
+  return {
+    grid(size) {
+      const [tall, wide] = [Math.min(size, rows), Math.min(size, columns)];
+      const data = new Uint8Array(layers * heads * tall * wide);
+      for (let id = 0; id < layers * heads; id++) {
+        const pooled = poolMax(mapOf(id), columns, [0, rows], [0, columns], tall, wide);
+        pooled.forEach((weight, at) => data[id * tall * wide + at] = Math.round(255 * Math.sqrt(weight)));
+      }
+      return Promise.resolve({
+        ...{ layers, heads, rows: tall, cols: wide, data, sampled: header.sampled, habits: header.habits },
+        means: /** @type {Float32Array} */ (arrays.means.data),
+        counts: /** @type {Float32Array} */ (arrays.counts.data),
+        summed: header.summed && new Set(header.summed),
+      });
+    },
+    rows: (query) => Promise.resolve(everyHead(columns, (key) => query * columns + key)),
+    columns: (key) => Promise.resolve(everyHead(rows, (query) => query * columns + key)),
+    tile({ layer, head, q0, q1, k0, k1, size }) {
+      const [tall, wide] = [Math.min(size, q1 - q0), Math.min(size, k1 - k0)];
+      const data = poolMax(mapOf(layer * heads + head), columns, [q0, q1], [k0, k1], tall, wide);
+      return Promise.resolve({ q0, q1, k0, k1, rows: tall, cols: wide, data });
+    },
+  };
+}

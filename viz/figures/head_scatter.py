@@ -1,0 +1,68 @@
+"""A scatter plot of heads by two measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.head_names import head_label
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.theme import Figure, Theme, empty, escape_label, line_colors
+
+
+def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
+    x: FloatArray,
+    y: FloatArray,
+    axes: tuple[str, str],
+    heads: Sequence[tuple[int, int]],
+    notes: Sequence[str],
+    theme: Theme,
+    title: str,
+    *,
+    selected: tuple[int, int] | None = None,
+) -> Figure:
+    """Draw heads as points, coloured by layer; a click picks a head as in ``head_maps.head_map``.
+
+    ``x`` and ``y`` are (head,); heads without a value are left out. ``notes`` are plain text for the hover text, "" if
+    there is none, and names of heads with a note are drawn. The selected head has a ring.
+
+    >>> from viz.figures.theme import LIGHT
+    >>> values = np.array([0.1, 0.4], np.float32)
+    >>> [trace.name for trace in head_scatter(values, values, ("a", "b"), [(0, 0), (1, 0)], ["", ""], LIGHT, "").data]
+    ['Layer 0', 'Layer 1']
+    """
+    figure = empty(theme, title, escape_label(axes[0]), escape_label(axes[1]))
+    colours = line_colors(theme)
+    known = np.isfinite(x) & np.isfinite(y)
+    for layer in sorted({layer for layer, _head in heads}):
+        mine = [at for at, place in enumerate(heads) if place[0] == layer and known[at]]
+        figure.add_scatter(
+            name=_("Layer {layer}", layer=layer),
+            x=x[mine],
+            y=y[mine],
+            customdata=[[*heads[at], escape_label(notes[at])] for at in mine],
+            text=[head_label(*heads[at]) if notes[at] else "" for at in mine],
+            textposition="top center",
+            textfont={"size": 10, "color": theme.text},
+            mode="markers+text",
+            marker={"color": colours[layer % len(colours)], "size": 9},
+            hovertemplate="%{customdata[0]}-%{customdata[1]}: %{x:.3f}, %{y:.3f} %{customdata[2]}<extra></extra>",
+            cliponaxis=False,
+        )
+    if selected is not None and selected in heads:
+        at = list(heads).index(selected)
+        ring = {"symbol": "circle-open", "size": 19, "color": theme.accent, "line": {"width": 3}}
+        figure.add_scatter(
+            x=[x[at]],
+            y=[y[at]],
+            mode="markers",
+            marker=ring,
+            hoverinfo="skip",
+            showlegend=False,
+            name=_("selected head"),
+        )
+    figure.update_yaxes(rangemode="normal")
+    figure.update_layout(height=440, hovermode="closest")
+    return figure

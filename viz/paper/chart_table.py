@@ -1,0 +1,99 @@
+"""The numbers of a Plotly figure as a tidy table."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from viz.figures.theme import Figure
+from viz.static.shapes import printable_text
+
+Trace = dict[str, Any]
+
+
+def plain_text(markup: str) -> str:
+    """Return the text of a label in Plotly's markup.
+
+    >>> plain_text("<b>q</b><br>&lt;s&gt;")
+    'q <s>'
+    """
+    return printable_text(html.unescape(re.sub(r"<[^>]*>", "", re.sub(r"<br ?/?>", "\n", markup))))
+
+
+def chart_table(figure: Figure) -> dict[str, list[Any]]:
+    """Return the numbers of a Plotly figure as columns of equal lengths, a row for each mark or cell.
+
+    The columns are ``series``, ``x``, ``y``, ``z``, the labels of the axes ``x_label`` and ``y_label``, the lengths of
+    error bars ``minus`` and ``plus``, and ``text``; those without a value are left out. ``z`` is a map's value.
+    """
+    layout, rows = figure.layout.to_plotly_json(), []
+    title = plain_text(figure.layout.title.text or "")
+    for trace in figure.data:
+        own = {**trace.to_plotly_json(), "type": trace.type}
+        if own.get("opacity") != 0 and own.get("marker", {}).get("opacity") != 0:
+            series = plain_text(own.get("name") or "") or title
+            rows += [{"series": series, **row} for row in (_cells(own) if trace.type == "heatmap" else _points(own))]
+    for name in ("x", "y"):
+        given = layout.get(f"{name}axis", {})
+        texts = [plain_text(str(text)) for text in given.get("ticktext") or ()]
+        names = dict(zip(given.get("tickvals", ()), texts, strict=False))
+        for row in rows:
+            row[f"{name}_label"] = names.get(row.get(name))
+    order = ("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text")
+    return {name: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)}
+
+
+def _cells(trace: Trace) -> list[dict[str, Any]]:
+    """Return a row for each cell of a map."""
+    values = np.asarray(trace["z"], np.float64)
+    across, down = (
+        list(range(count)) if trace.get(name) is None else list(trace[name])
+        for name, count in zip(("x", "y"), values.shape[::-1], strict=True)
+    )
+    return [{"x": across[column], "y": down[row], "z": float(value)} for (row, column), value in np.ndenumerate(values)]
+
+
+def _points(trace: Trace) -> list[dict[str, Any]]:
+    """Return a row for each mark of a trace."""
+    found = {name: list(trace[name]) for name in ("x", "y", "z") if trace.get(name) is not None}
+    error = trace.get("error_x") or trace.get("error_y")
+    if error:
+        found["minus"], found["plus"] = (span.tolist() for span in spans(error))
+    if is_list(trace.get("text")):
+        found["text"] = [plain_text(str(text)) for text in trace["text"]]
+    return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=False)]
+
+
+def numbers(values: Any) -> npt.NDArray[np.float64]:
+    """Return values as float64; None becomes NaN."""
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def spans(error: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    """Return the lengths of error bars below and above, shape (2, mark)."""
+    above = numbers(error["array"])
+    below = error.get("arrayminus")
+    lengths: npt.NDArray[np.float64] = np.abs(np.array([above if below is None else numbers(below), above]))
+    return lengths
+
+
+def is_list(value: Any) -> bool:
+    """Return True for a value of each mark, False for a single value."""
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def repeat(value: Any, count: int) -> list[Any]:
+    """Return a value for each of ``count`` marks; a short list is repeated."""
+    if not is_list(value):
+        return [value] * count
+    return [value[at % len(value)] for at in range(count)] if len(value) else [None] * count
+
+
+def first_of(value: Any) -> Any:
+    """Return a single value, or the first of a list; None for an empty list."""
+    return (value[0] if len(value) else None) if is_list(value) else value
