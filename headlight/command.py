@@ -14,7 +14,7 @@ from typing import Any
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import without_attention
-from headlight import app_process, atlas_command, labels_command, notebook, score_command, similar_command, site_command
+from headlight import app_process, labels_command, notebook, score_command, similar_command, site_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -88,7 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from probing.__main__ import main as score
 
             return score(given, "headlight")
-        asked = _parser().parse_args(given if given[:1] and given[0] in COMMANDS else ["open", *given])
+        asked = _parser(given[:1] == ["atlas"]).parse_args(
+            given if given[:1] and given[0] in COMMANDS else ["open", *given]
+        )
         status = int(asked.run(asked))
         sys.stdout.flush()  # a broken pipe or a full disk is reported here, not while Python ends
         return status
@@ -177,7 +179,8 @@ def fetch(asked: argparse.Namespace) -> int:
     return app_process.fetch(asked.names)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(atlas: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of the commands; that of ``atlas`` needs pyarrow, which other commands do without."""
     parser = Parser(prog="headlight", add_help=False)
     commands = parser.add_subparsers(required=True)
     first = commands.add_parser("open", help="the app, opened at a text")
@@ -213,7 +216,10 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     labels_command.add_parser(commands)
     similar_command.add_parser(commands)
-    atlas_command.add_parser(commands)
+    if atlas:
+        from headlight import atlas_command
+
+        atlas_command.add_parser(commands)
     site_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)
