@@ -86,7 +86,7 @@ def run(asked: argparse.Namespace) -> int:
         for text in asked.text:
             request = TraceRequest(model, text_of(text) or "", revision=asked.revision)
             trace = read_trace(backend, request, asked.truncate)
-            recorded.append(_recorded(trace, positional_prior_of(backend, request, trace), asked.part, trace.text))
+            recorded.append(_text_of_trace(trace, positional_prior_of(backend, request, trace), asked.part, trace.text))
         files = site_files(recorded, asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
@@ -117,7 +117,7 @@ def write_site(folder: Path, files: dict[str, bytes]) -> None:
         write_file(folder / name, content)
 
 
-def _recorded(trace: Trace, prior: PositionalPrior | None, part: str | None, title: str) -> RecordedText:
+def _text_of_trace(trace: Trace, prior: PositionalPrior | None, part: str | None, title: str) -> RecordedText:
     """Return a text for the site with the selection that the app would open."""
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
@@ -129,7 +129,7 @@ def _variants(backend: LocalBackend, request: TraceRequest, asked: argparse.Name
     """Return the two texts of the famous pair, each with a sentence on the heads that switch."""
     traces = [read_trace(backend, replace(request, text=text), asked.truncate) for text in FAMOUS.texts]
     prior = positional_prior_of(backend, replace(request, text=FAMOUS.texts[0]), traces[0])
-    texts = [_recorded(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
+    texts = [_text_of_trace(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
     found = [_weights(text.view) for text in texts]
     both = [weights for weights in found if weights is not None]
     made = []
