@@ -15,14 +15,14 @@ from inference.errors import UserError
 from inference.record.recording import AttentionRecording
 from inference.record.recording_file import FORMAT, read_recording, write_recording
 from tests.inference.record.test_recorder import ids, own, recording, writer
-from tests.support.architectures import inputs, named
+from tests.support.architectures import build, inputs, named
 from tests.support.cases import loop_over
 
 
 @loop_over("name", ["BERT", "GPT-2", "Gemma 2", "gpt-oss", "BART"])
 def test_reading_inverts_writing(name: str, tmp_path: Path) -> None:
     row = named(name)
-    with recording(model := own(row), values=True) as found:
+    with recording(model := build(row, "eager"), values=True) as found:  # older SDPA ignores Gemma 2's soft cap
         model(**inputs(row, (7, 5)))
     path = write_recording(found._store, tmp_path / "run.safetensors")  # noqa: SLF001  # the recording's own data
     again = AttentionRecording(read_recording(path))
