@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
     "pictures": "a picture with recording against a plain pass",
     "memory": "peak memory of recording against output_attentions",
+    "live_recorder": "headlight.record against a plain pass, output_attentions, BertViz's way and TransformerLens",
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",
     "luck_across": "how often luck alone says that a head changes more with the meaning",
