@@ -41,10 +41,10 @@ HELP = """usage: headlight [TEXT]                  the app, opened at a text
        headlight export TEXT FILE        a text's attention as a file
        headlight site FOLDER --text TEXT a folder for any web host, without a server
        headlight score FILE --format …   every head's score on annotated sentences
-       headlight why TEXT --head 3-1 --from it --to animal     the sources of an attention score
-       headlight why-labels FILE --head 3-1 --relation nsubj   their means over sentences
+       headlight why TEXT --head 3-1 --from it --to animal   the sources of a score
+       headlight why-labels FILE --head 3-1 --relation nsubj their means
        headlight similar A B             the token pairs that make two texts similar
-       headlight atlas build TEXTS --out FOLDER                every head over many texts
+       headlight atlas build TEXTS --out FOLDER              every head over many texts
        headlight fetch                   three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
