@@ -16,6 +16,7 @@
 # make fuzz        what strangers may send, made up    N=1000000 inputs in all, ARGS="trace frame" for some of the doors, "guided" by what they reach
 # make contract    the types of Explore's view options for its scripts, from their declarations    ARGS=--check to compare
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
+# make record-versions  the tests of the recorder on the oldest, the pinned and the newest transformers
 # make site        a folder for any web host that shows the famous pair without a server    OUT=site ARGS="--text …"
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
 # make clean       remove .venv and what the tools leave behind
@@ -46,7 +47,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve site test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract wheel clean writer chinese install install-tests lint
+.PHONY: help run serve site test check test-fast test-changed matrix fix extra bench shots fuzz gallery words contract record-versions wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -120,6 +121,9 @@ words: install-tests
 
 contract: install-tests
 	$(VENV) -m tools.contract $(ARGS)
+
+record-versions: install-tests
+	$(VENV) -m tools.record_versions $(ARGS)
 
 wheel: install
 	@$(VENV) -m tools.wheel

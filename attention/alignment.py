@@ -267,8 +267,8 @@ def source_coverage(weights: FloatArray) -> FloatArray:
     """Return how well the decoder steps cover the source: the mean of each source token's largest weight.
 
     ``weights`` is (..., step, source), and the result has the shape (...). The value is 1 if every source token has a
-    step that attends to nothing else. It is 1/n if attention is uniform over n tokens, and if every step attends to
-    the same token: a high value needs sharp attention that covers all words.
+    step that attends to nothing else. With n source tokens it is 1/n in two cases: if attention is uniform, or if every
+    step attends to the same single token. A high value therefore needs sharp attention that covers all words.
 
     >>> one_by_one, one_takes_all = np.eye(2), np.array([[1.0, 0.0], [1.0, 0.0]])
     >>> source_coverage(np.stack([one_by_one, one_takes_all, np.full((2, 2), 0.5)])).tolist()

@@ -88,8 +88,9 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
     """Return the positions of some words in a changed text, or None if a word has no counterpart.
 
     ``asked`` are positions among the words ``before``; the result are positions among the words ``after``. Words are
-    aligned by attention.comparison.by_words. An alignment keeps the order, so swapped names cannot all be aligned; if
-    both texts have the same number of words, each word then keeps its position.
+    aligned by attention.comparison.by_words. An alignment keeps the order of words, so it cannot match two names that
+    swapped places. If a word has no partner, the positions stay the same in texts with equally many words; other texts
+    give None.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
     (1, 4)

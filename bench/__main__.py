@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
     "pictures": "a picture with recording against a plain pass",
     "memory": "peak memory of recording against output_attentions",
+    "live_recorder": "headlight.record against a plain pass, output_attentions, BertViz's way and TransformerLens",
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",
     "luck_across": "how often luck alone says that a head changes more with the meaning",
@@ -25,6 +26,7 @@ MEASUREMENTS = {
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
     "terms": "an attention score explained, and 500 labelled sentences; a CoNLL-U file may be given",
+    "atlas": "a head atlas built, and searched for pairs of words; files of texts may be given",
     "reruns": "a click and a new text on every page, on a server that has had visitors",
     "clicks": "a head and a text on Explore, of one visitor and of two hundred",
     "machine": "thirty readers beside long work of others; some parts may be named",
@@ -79,6 +81,7 @@ FUNCTIONS = {  # module and function of each measurement that is not `measure` i
     "luck_claims": ("simulations", "measure_claims"),
     "machine": ("one_machine", "measure"),
     "terms": ("score_terms", "measure"),
+    "atlas": ("head_atlas", "measure"),
     "memory": ("server", "measure_memory"),
     "classroom": ("one_machine", "measure_classroom"),
     "cost": ("serving", "measure_cost"),
@@ -94,7 +97,7 @@ FUNCTIONS = {  # module and function of each measurement that is not `measure` i
     "probing": ("probing", "measure_scores"),
     "specific": ("probing", "measure_excess"),
 }
-TAKES = {*ON_FILES, "teach", "machine", "terms"}  # measurements that take further arguments: files or parts
+TAKES = {*ON_FILES, "teach", "machine", "terms", "atlas"}  # measurements that take further arguments: files or parts
 
 
 def main() -> int:

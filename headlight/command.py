@@ -14,7 +14,7 @@ from typing import Any
 from attention.external_maps import InvalidAttention
 from attention.spreadsheet import meta_json
 from attention.trace import without_attention
-from headlight import app_process, atlas_command, labels_command, notebook, score_command, similar_command, site_command
+from headlight import app_process, labels_command, notebook, score_command, similar_command, site_command
 from headlight.command_input import (
     CommandError,
     add_hub_options,
@@ -36,33 +36,29 @@ from viz.export import TooLong, caption
 from viz.static.shapes import PaintError
 
 COMMANDS = ("open", "serve", "export", "score", "fetch", "why", "why-labels", "similar", "atlas", "site")
-HELP = """usage: headlight [TEXT]                 the app, opened at a text
-       headlight serve                  the app, for the whole network
-       headlight export TEXT FILE       what a text's attention looks like, as a file
-       headlight score FILE --format …  every head's score on annotated sentences
-       headlight why TEXT --head 3-1 --from it --to animal --json FILE
-                                        the sources of an attention score
-       headlight why-labels FILE --head 3-1 --relation nsubj
-                                        the same, as means over annotated sentences
-       headlight similar A B --json FILE  the token pairs that make two texts similar
-       headlight atlas build TEXTS --out FOLDER
-                                        every head over many texts; see headlight atlas -h
-       headlight site FOLDER --text TEXT  a folder for any web host, without a server
-       headlight fetch                  three more models: writing, Chinese, pictures
+HELP = """usage: headlight [TEXT]                  the app, opened at a text
+       headlight serve                   the app, for the whole network
+       headlight export TEXT FILE        a text's attention as a file
+       headlight site FOLDER --text TEXT a folder for any web host, without a server
+       headlight score FILE --format …   every head's score on annotated sentences
+       headlight why TEXT --head 3-1 --from it --to animal   the sources of a score
+       headlight why-labels FILE --head 3-1 --relation nsubj their means
+       headlight similar A B             the token pairs that make two texts similar
+       headlight atlas build TEXTS --out FOLDER              every head over many texts
+       headlight fetch                   three more models: writing, Chinese, pictures
 
 What every layer and every head of a Transformer attends to.
 
   headlight "The cat sat because it was tired." --model bert-base-uncased
-  headlight export "The cat sat because it was tired." cat.html --focus it
   headlight export - cat.png < text.txt         - reads the text from a pipe
 
   --model ID      of the Hugging Face hub, or a folder; all-MiniLM-L6-v2 without it
   --port N        of the app; 8501 or the next free one without it
-  --json          print what was done as JSON; score, why, why-labels, similar take a file
-  -h, --version   also: headlight COMMAND -h, for what else a command takes
+  --json          print the result as JSON; score, why, why-labels, similar take a file
+  -h, --version   also: headlight COMMAND -h, for the options of a command
 
 A text that is called like a command: headlight open serve.
-Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
+Exit status: 0 done; 2 for an error, stated in a sentence; 130 stopped."""
 
 
 SENTENCES = (
@@ -88,7 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from probing.__main__ import main as score
 
             return score(given, "headlight")
-        asked = _parser().parse_args(given if given[:1] and given[0] in COMMANDS else ["open", *given])
+        asked = _parser(given[:1] == ["atlas"]).parse_args(
+            given if given[:1] and given[0] in COMMANDS else ["open", *given]
+        )
         status = int(asked.run(asked))
         sys.stdout.flush()  # a broken pipe or a full disk is reported here, not while Python ends
         return status
@@ -177,7 +175,8 @@ def fetch(asked: argparse.Namespace) -> int:
     return app_process.fetch(asked.names)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(atlas: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of the commands; that of ``atlas`` needs pyarrow, which other commands do without."""
     parser = Parser(prog="headlight", add_help=False)
     commands = parser.add_subparsers(required=True)
     first = commands.add_parser("open", help="the app, opened at a text")
@@ -213,7 +212,10 @@ def _parser() -> argparse.ArgumentParser:
     score_command.add_parser(commands)
     labels_command.add_parser(commands)
     similar_command.add_parser(commands)
-    atlas_command.add_parser(commands)
+    if atlas:
+        from headlight import atlas_command
+
+        atlas_command.add_parser(commands)
     site_command.add_parser(commands)
     for each in (first, second, third):
         add_model_option(each)

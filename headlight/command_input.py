@@ -18,7 +18,6 @@ from attention.trace import Trace
 from inference.backend import LocalBackend
 from inference.catalogue.listing import find_reader
 from inference.errors import UserError
-from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.request import EMBEDDED, TraceRequest
 from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend, print_code_notes
@@ -162,6 +161,8 @@ def text_of(given: str | None) -> str | None:
 
 def read_picture(file: Path) -> Picture:
     """Return the picture in a PNG, JPEG or WebP file; raise CommandError or UserError if there is none."""
+    from inference.pictures.image_files import MOST_BYTES, open_picture  # pillow, which other commands do not need
+
     try:
         with file.open("rb") as source:
             return open_picture(source.read(MOST_BYTES + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,32 @@ class VariantPair:
     candidates: tuple[str, str]
 
 
+ALTERNATIVES = re.compile(r"\{([^{}|]+(?:\|[^{}|]+)+)\}")
+MOST_VARIANTS = 8
+
+
+def variants_of(text: str) -> list[tuple[str, str]]:
+    """Return the variants of a text with their words; braces contain the alternatives.
+
+    Raise CommandError for several groups of alternatives, or for more than MOST_VARIANTS.
+
+    >>> variants_of("It was {hot|cold}.")
+    [('It was hot.', 'hot'), ('It was cold.', 'cold')]
+    >>> variants_of("Plain {text}.")
+    [('Plain {text}.', '')]
+    """
+    found = list(ALTERNATIVES.finditer(text))
+    if not found:
+        return [(text, "")]
+    words = [word.strip() for word in found[0][1].split("|")]
+    if len(found) > 1 or len(words) > MOST_VARIANTS:
+        raise CommandError(
+            f"“{text[:60]}” has too many alternatives. Give a single group of at most {MOST_VARIANTS}, such as {{a|b}}."
+        )
+    start, end = found[0].span()
+    return [(text[:start] + word + text[end:], word) for word in words]
+
+
 FAMOUS = VariantPair(
     (
         "The animal didn't cross the street because it was too tired.",
@@ -63,7 +90,13 @@ def add_parser(commands: Any) -> None:
         epilog="To look at it: python -m http.server -d FOLDER. docs/SITE.md explains how to publish it.",
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or a site that is replaced")
-    parser.add_argument("--text", action="append", default=[], metavar="TEXT", help="a text of the site; repeatable")
+    parser.add_argument(
+        "--text",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="a text of the site; repeatable; {a|b} gives variants",
+    )
     parser.add_argument("--only", action="store_true", help="leave out the pair “… too tired | wide”")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
     parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
@@ -83,10 +116,12 @@ def run(asked: argparse.Namespace) -> int:
     backend, model = open_model(asked)
     with use_language(asked.lang):
         recorded = [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked)
-        for text in asked.text:
-            request = TraceRequest(model, text_of(text) or "", revision=asked.revision)
-            trace = read_trace(backend, request, asked.truncate)
-            recorded.append(_recorded(trace, positional_prior_of(backend, request, trace), asked.part, trace.text))
+        for variants in [variants_of(text_of(text) or "") for text in asked.text]:
+            for text, word in variants:
+                request = TraceRequest(model, text, revision=asked.revision)
+                trace = read_trace(backend, request, asked.truncate)
+                prior = positional_prior_of(backend, request, trace)
+                recorded.append(replace(_text_of_trace(trace, prior, asked.part, variants[0][0]), label=word))
         files = site_files(recorded, asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
@@ -117,7 +152,7 @@ def write_site(folder: Path, files: dict[str, bytes]) -> None:
         write_file(folder / name, content)
 
 
-def _recorded(trace: Trace, prior: PositionalPrior | None, part: str | None, title: str) -> RecordedText:
+def _text_of_trace(trace: Trace, prior: PositionalPrior | None, part: str | None, title: str) -> RecordedText:
     """Return a text for the site with the selection that the app would open."""
     if part is not None and part not in trace.parts:
         raise CommandError(f'This model has no part "{part}"; it has {", ".join(trace.parts)}.')
@@ -129,7 +164,7 @@ def _variants(backend: LocalBackend, request: TraceRequest, asked: argparse.Name
     """Return the two texts of the famous pair, each with a sentence on the heads that switch."""
     traces = [read_trace(backend, replace(request, text=text), asked.truncate) for text in FAMOUS.texts]
     prior = positional_prior_of(backend, replace(request, text=FAMOUS.texts[0]), traces[0])
-    texts = [_recorded(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
+    texts = [_text_of_trace(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
     found = [_weights(text.view) for text in texts]
     both = [weights for weights in found if weights is not None]
     made = []

@@ -82,7 +82,7 @@ class ByteLru(Generic[Value]):
         """Return the cached value; if it is missing, call ``make`` in a single thread and cache the result.
 
         ``size`` returns the bytes of a value. An exception of ``make`` is raised in every waiting thread, and the next
-        call tries again. After a cancellation a waiting caller calls ``make``.
+        call tries again. If the thread that runs ``make`` is cancelled, one of the waiting threads calls ``make``.
         """
         while True:
             with self._lock:

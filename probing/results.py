@@ -51,10 +51,11 @@ class RelationRow:
 
 
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
-    """Return the accuracy of every head on every relation, in its better direction.
+    """Return a row for each relation and head, in the direction in which the head finds more links.
 
-    ``chooser``, other counts, selects the directions and the baseline rule if it is given. The test is corrected for
-    all heads and both directions of a relation, so the better direction may be reported.
+    Directions (source to target, or the reverse) and the baseline rule are selected on the counts ``chooser``, or on
+    ``tally`` if it is None. The p-values are corrected for all heads and both directions of a relation, which allows
+    for the selection of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -92,7 +93,7 @@ def held_out_best(
 
 
 def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
-    """Correct the p-values of rows for multiple testing, if they are reported together."""
+    """Return rows that are reported together, with p-values corrected for multiple testing (Holm's method)."""
     corrected = holm(np.array([row.p for row in found], np.float64))
     return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
 

@@ -82,11 +82,12 @@ class DirectionScore:
 
 @dataclass(frozen=True)
 class DirectionReport:
-    """The share of links that a head's contrastive directions find, if selected on other sentences.
+    """The percentage of labelled links that a head finds with its contrastive directions (attention.contrastive).
 
-    The directions are selected on ``selected`` links; ``links`` is the number of links in the other sentences.
-    ``head``, with its interval, is the percentage of these links that the whole score finds, ``rule`` that of the best
-    rule without a model, and ``chance`` that of a random candidate.
+    The directions are selected on one half of the sentences, with ``selected`` links. All percentages are of the
+    ``links`` links in the other half. ``scores`` uses the first directions only. ``head``, with the interval ``low`` to
+    ``high``, uses the head's complete attention score. ``rule`` is the percentage that the best rule without a model
+    finds, and ``chance`` that of a random candidate.
     """
 
     selected: int

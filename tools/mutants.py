@@ -9,11 +9,11 @@ frequent operators do not crowd out the others; a smaller number gives the begin
 that runs is changed: no messages, docstrings, annotations, decorators, f-strings, arguments of `raise`, or blocks
 for type checkers and `__main__`.
 
-The mutants run one after another in a temporary copy of the tree, which needs no git: first all tests without a
-mutant, which must pass, then for each mutant the tests with its module's stem; if there are none, at most eight
-test files that import the module or its importers (`tools/changed_tests.py`). Tests in a browser are left out. A
-mutant is killed if its tests fail or exceed the time limit. The limit counts processor time, so that other work on
-the machine kills no mutant.
+The mutants run one after another in a temporary copy of the tree, which needs no git. First the selected tests run
+without a mutant, and must pass. Then the tests of each mutant run: the test file named after the mutated module
+(test_NAME.py for NAME.py) or, if there is none, at most eight test files that import the module or its importers
+(`tools/changed_tests.py`). Tests in a browser are left out. A mutant is killed if its tests fail or exceed the time
+limit. The limit counts processor time, so that other work on the machine kills no mutant.
 """
 
 from __future__ import annotations

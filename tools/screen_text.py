@@ -130,7 +130,7 @@ def report() -> dict[str, GroupText]:
 
 
 def total(groups: dict[str, GroupText]) -> dict[str, int]:
-    """Return the totals over all groups; a message that several groups contain counts once."""
+    """Return the numbers of messages, words and long texts; a text that is in several groups counts once."""
     every = GroupText()
     for group in groups.values():
         every.messages |= group.messages

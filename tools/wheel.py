@@ -1,6 +1,6 @@
 """Build of the wheels `headlight-attention` (notebooks and terminals) and `headlight-attention-app`.
 
-make wheel          both, into dist/
+make wheel          both and the source archive of the first, into dist/
 
 The repository's packages have common names. Therefore the wheels contain them as subpackages of `headlight`, in
 the same folder as the modules of headlight/, with rewritten imports (tools/namespace_rewrite.py). The second wheel
@@ -15,9 +15,11 @@ import contextlib
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
 import tomllib
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -50,6 +52,7 @@ def stage_files(root: Path, to: Path) -> None:
             raise CannotBuild(f"headlight/ has a {file.stem} of its own, where a wheel puts the room. Rename it.")
     _place(root, to, ((room, room) for room in ROOMS))
     _place(root, to, [(PACKAGE, "")])
+    (to / PACKAGE / "py.typed").touch()  # tells type checkers that the package has annotations
     _copy_assets(root, to, lambda name: name in ASSETS)
 
 
@@ -111,6 +114,36 @@ def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = No
         )  # fmt: skip
 
 
+def build_sdist(sdist_directory: str, _settings: Any = None) -> str:
+    """Build the source archive of the first wheel into a folder and return its name; this is the PEP 517 hook."""
+    about = _project()
+    stem = f"{about['name'].replace('-', '_')}-{about['version']}"
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(Path(folder) / build_wheel(folder)) as wheel:
+            metadata = wheel.read(next(name for name in wheel.namelist() if name.endswith("/METADATA")))
+        (Path(folder) / "PKG-INFO").write_bytes(metadata)
+        archive = Path(sdist_directory) / f"{stem}.tar.gz"
+        with tarfile.open(archive, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+            tar.add(Path(folder) / "PKG-INFO", f"{stem}/PKG-INFO")
+            for file in _source_files():
+                tar.add(ROOT / file, f"{stem}/{file}")
+    return archive.name
+
+
+def _source_files() -> Iterator[Path]:
+    """Yield the paths of all files from which the first wheel is built."""
+    yield from map(Path, ("pyproject.toml", "README.md", "tools/wheel.py", "tools/namespace_rewrite.py"))
+    for room in (*ROOMS, PACKAGE):
+        for file in sorted((ROOT / room).rglob("*")):
+            if file.suffix in KINDS:
+                yield file.relative_to(ROOT)
+    for name in ASSETS:
+        here = ROOT / "assets" / name
+        for file in [here] if here.is_file() else sorted(here.rglob("*")):
+            if file.is_file():
+                yield file.relative_to(ROOT)
+
+
 def build_app(wheel_directory: str) -> str:
     """Build the second wheel into a folder and return its name."""
     about, out = _project(), os.path.abspath(wheel_directory)
@@ -142,6 +175,8 @@ def _build_wheel(stage: Path, out: str, about: dict[str, Any], name: str, **more
             name=name,
             version=about["version"],
             description=about["description"],
+            long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+            long_description_content_type="text/markdown",
             python_requires=about["requires-python"],
             packages=[PACKAGE],
             package_data={PACKAGE: ["**/*", ".streamlit/*"]},
@@ -158,10 +193,10 @@ def _write(file: Path, content: str) -> None:
 
 
 def main() -> int:
-    """Build both wheels and print their sizes."""
+    """Build both wheels and the source archive, and print their sizes."""
     out = ROOT / "dist"
     out.mkdir(exist_ok=True)
-    for build in (build_wheel, build_app):
+    for build in (build_wheel, build_app, build_sdist):
         wheel = out / build(str(out))
         print(f"dist/{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB", flush=True)
     return 0

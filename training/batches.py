@@ -101,9 +101,9 @@ class SentencePair:
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
     """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
 
-    Spans are consecutive: the sentence that the end of a span cuts starts the next span. The last span of a document
-    starts early enough to be full if the document has enough tokens. A sentence starts no span if it does not end
-    within ``room`` tokens.
+    If a span ends within a sentence, the next span starts at the beginning of that sentence, otherwise at the next
+    sentence. The last span of a document starts early enough to be full if the document has enough tokens. A sentence
+    of ``room`` or more tokens starts no span.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):

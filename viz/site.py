@@ -11,8 +11,8 @@ import gzip
 import hashlib
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ POLICY = (
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
 LONGEST = 512  # tokens of a text; every map is computed in the browser
+MOST_ERROR = 0.002  # largest difference of a weight; a layer beyond it is stored as finished maps
+HALF = np.dtype("<f2")
 STORED = 1_000_000  # bytes that the service worker stores at once; more are stored only if a reader opens their texts
 Arrays = dict[str, tuple[FloatArray, str]]
 
@@ -64,10 +66,12 @@ def site_files(texts: Sequence[RecordedText], title: str, citation: str = "") ->
     if not texts:
         raise ValueError("A site needs at least one text.")
     files: dict[str, bytes] = {}
-    named = [_add(files, "texts/text", "bin", text_file(text)) for text in texts]
+    contents = [text_file(text) for text in texts]
+    named = [_add(files, "texts/text", "bin", content) for content, _error in contents]
+    errors = [error for _content, error in contents]
     code = _add(files, "site", "js", script("site/site").encode())
     look = _add(files, "site", "css", (stylesheet("standalone/standalone", "site/site") + style()).encode())
-    files["index.html"] = _page(title, citation, _contents(texts, named), code, look).encode()
+    files["index.html"] = _page(title, citation, _contents(texts, named, errors), code, look).encode()
     files["worker.js"] = _worker(files, named)
     return files
 
@@ -91,11 +95,12 @@ def _worker(files: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
     return source.replace('["SITE_FILES"]', json.dumps(stored)).encode()
 
 
-def text_file(text: RecordedText) -> bytes:
-    """Return the file of a text for viz/components/site/recorded.js: its payload, queries and keys, with gzip.
+def text_file(text: RecordedText) -> tuple[bytes, float]:
+    """Return the file of a text for viz/components/site/recorded.js, and the largest difference of a weight.
 
-    Weights that the browser computes from it differ from those of the trace only by the rounding of queries and keys to
-    float16. Raise TooLong if the text has more than LONGEST tokens.
+    The file has the payload, queries and keys, with gzip. The difference is between the weights that the browser
+    computes and those of the trace; it comes from the rounding to float16. Raise TooLong if the text has more than
+    LONGEST tokens.
     """
     view, summary = text.view, text.summary
     tokens = max(len(view.queries), len(view.keys))
@@ -112,8 +117,11 @@ def text_file(text: RecordedText) -> bytes:
         "means": (summary.crowd.means(), "float16"),
         "counts": (summary.crowd.counts.astype(np.float32), "float16"),
     }
+    largest = 0.0
     for layer in view.attending:
-        arrays.update((f"{name}.{layer}", array) for name, array in layer_arrays(records[layer]))
+        found, error = layer_arrays(records[layer])
+        arrays.update((f"{name}.{layer}", array) for name, array in found.items())
+        largest = max(largest, error)
     header = {
         "payload": payload(view, summary, text.selection, "", ""),
         "layers": [mask_rules(record) for record in records],
@@ -121,7 +129,7 @@ def text_file(text: RecordedText) -> bytes:
         "sampled": summary.sampled,
         "habits": text.priors,
     }
-    return gzip.compress(frame(header, arrays), mtime=0)
+    return gzip.compress(frame(header, arrays), mtime=0), largest
 
 
 def mask_rules(record: AnyRecord) -> dict[str, Any]:
@@ -133,31 +141,48 @@ def mask_rules(record: AnyRecord) -> dict[str, Any]:
     return {name: value for name, value in rules.items() if value not in (None, False)}
 
 
-def layer_arrays(record: AnyRecord) -> Iterator[tuple[str, tuple[FloatArray, str]]]:
-    """Yield the name, the values and the coding of each array of a layer."""
-    if isinstance(record, MapRecord):
-        yield "maps", (record.maps, "float16")
-        return
+def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
+    """Return the arrays of a layer with their codings, and the largest difference of a weight.
+
+    A layer is stored as finished maps if it has no queries and keys, or if float16 changes a weight by more than
+    MOST_ERROR.
+    """
     if not isinstance(record, Record):
-        return
+        assert isinstance(record, MapRecord)
+        return _finished_maps(record.maps)
     key = record.key
     if record.softcap is None and record.sinks is None:
         key = key - key.mean(axis=1, keepdims=True)
-    yield "query", (record.query * np.float32(record.scale), "float16")
-    yield "key", (key, "float16")
+    exact = np.stack([record.weights(head) for head in range(record.heads)])
+    with np.errstate(over="ignore"):  # the difference of an overflow is infinite
+        query, key = ((array.astype(HALF)).astype(np.float32) for array in (record.query * record.scale, key))
+    error = float("inf")
+    if np.isfinite(query).all() and np.isfinite(key).all():
+        half = replace(record, query=query, key=key, scale=1.0, lse=None)
+        error = float(max(np.abs(half.weights(head) - exact[head]).max() for head in range(record.heads)))
+    if not error <= MOST_ERROR:
+        return _finished_maps(exact)
+    arrays: Arrays = {"query": (query, "float16"), "key": (key, "float16")}
     if record.bias is not None:
-        yield "bias", (record.bias, "float16")
+        arrays["bias"] = (record.bias, "float32")
     if record.sinks is not None:
-        yield "sinks", (record.sinks, "float32")
+        arrays["sinks"] = (record.sinks, "float32")
     if record.mask.allowed is not None:
-        yield "hidden", ((~record.mask.allowed).astype(np.float32), "sqrt8")
+        arrays["hidden"] = ((~record.mask.allowed).astype(np.float32), "sqrt8")
+    return arrays, error
 
 
-def _contents(texts: Sequence[RecordedText], files: Sequence[str]) -> dict[str, Any]:
+def _finished_maps(maps: FloatArray) -> tuple[Arrays, float]:
+    error = float(np.abs(maps.astype(HALF).astype(np.float32) - maps).max(initial=0))
+    return {"maps": (maps, "float16")}, error
+
+
+def _contents(texts: Sequence[RecordedText], files: Sequence[str], errors: Sequence[float]) -> dict[str, Any]:
     """Return the list of texts for site.js; texts with equal titles are variants of an entry."""
     entries: dict[str, list[dict[str, Any]]] = {}
-    for text, file in zip(texts, files, strict=True):
+    for text, file, error in zip(texts, files, errors, strict=True):
         about = dict(caption_pairs(caption(text.view)))
+        about[_("Largest rounding error")] = f"{error:.1g}"
         variant = {"file": file, "label": text.label, "note": text.note, "about": about}
         entries.setdefault(text.title, []).append(variant)
     return {"texts": [{"title": title, "variants": variants} for title, variants in entries.items()]}

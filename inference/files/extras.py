@@ -148,7 +148,10 @@ _SPACES = "[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Convert a packed model file to a transformers model in float16, in an empty folder."""
+    """Convert a model file of an optional package (``Packed``, 4-bit weights) to a transformers model in float16.
+
+    The model is written to ``folder``, which is empty.
+    """
     from safetensors.numpy import save_file
 
     packed = read(file)

@@ -41,7 +41,7 @@ class Tape:
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
     def widen(self, call: AttentionCall) -> None:
-        """Append the values of a repeated call as further channels of the last call's values."""
+        """Append the values of a repeated call as further channels of the values of the call before it."""
         last = self.calls[-1]
         self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 

@@ -102,7 +102,7 @@ class _Stream(Tape):
             raise _LastLayer
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a call that repeats the last call has the same maps."""
+        """Do nothing: a call with the queries and keys of the call before it has the same maps."""
 
     def skip(self, texts: int, queries: int, keys: int) -> None:
         """Pass zeros to ``take`` for the layers without attention that come next."""

@@ -58,7 +58,7 @@ class MapTape(Tape):
         self.passed += 1
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a call that repeats the last call has the same maps."""
+        """Do nothing: a call with the queries and keys of the call before it has the same maps."""
 
 
 def visible_pairs(call: AttentionCall) -> Tensor:

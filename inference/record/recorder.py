@@ -82,7 +82,8 @@ def count_bytes(passes: Sequence[KeptPass]) -> int:
 
 _active = local()  # .recorders: the recorders of this thread, outermost first
 _patching = Lock()
-_patched = 0  # number of active recorders of all threads
+_replaced: dict[tuple[int, str], list[Any]] = {}  # owner and name: number of blocks, and the original or None
+EAGER = "eager_attention_forward"
 _checked: WeakKeyDictionary[Any, set[tuple[str, str]]] = WeakKeyDictionary()  # modules whose formula was checked
 
 
@@ -123,7 +124,7 @@ class Recorder:
                 stack.callback(register_pre_hook(module, self._begin).remove)
                 stack.callback(module.register_forward_hook(self._end, always_call=True).remove)
             stack.enter_context(_use_eager_code(self))
-            stack.enter_context(_patch_registry())
+            stack.enter_context(_patch_registry(self.model))
             recorders = _recorders()
             recorders.append(self)
             stack.callback(recorders.remove, self)
@@ -271,30 +272,71 @@ def _recorders() -> list[Recorder]:
 
 
 @contextmanager
-def _patch_registry() -> Iterator[None]:
-    """Inside the block, wrap the functions that transformers' registry gives to models of recording threads."""
-    global _patched
-    registry = vars(ALL_ATTENTION_FUNCTIONS)
+def _patch_registry(model: torch.nn.Module) -> Iterator[None]:
+    """Inside the block, wrap the attention functions that transformers gives to models of recording threads."""
+    with ExitStack() as stack:
+        if hasattr(ALL_ATTENTION_FUNCTIONS, "get_interface"):
+            stack.enter_context(_replace(ALL_ATTENTION_FUNCTIONS, "get_interface", _wrap_choice))
+        else:  # transformers before 5.1: a model reads the registry, or calls the eager function of its own module
+            stack.enter_context(_replace(type(ALL_ATTENTION_FUNCTIONS), "__getitem__", _wrap_item))
+            for name in sorted({type(module).__module__ for module in model.modules()}):
+                if hasattr(sys.modules.get(name), EAGER):
+                    stack.enter_context(_replace(sys.modules[name], EAGER, _wrap_eager))
+        yield
+
+
+@contextmanager
+def _replace(owner: Any, name: str, wrap: Callable[[Function], Function]) -> Iterator[None]:
+    """Inside the block, replace an attribute by its wrapped value; blocks of all threads share the replacement."""
+    key = (id(owner), name)
     with _patching:
-        _patched += 1
-        if _patched == 1:
-            registry["get_interface"] = partial(_wrapped, type(ALL_ATTENTION_FUNCTIONS).get_interface)
+        if key not in _replaced:
+            _replaced[key] = [0, vars(owner).get(name)]
+            setattr(owner, name, wrap(getattr(owner, name)))
+        _replaced[key][0] += 1
     try:
         yield
     finally:
         with _patching:
-            _patched -= 1
-            if _patched == 0:
-                registry.pop("get_interface", None)
+            _replaced[key][0] -= 1
+            if _replaced[key][0] == 0:
+                original = _replaced.pop(key)[1]
+                if original is None:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, original)
 
 
-def _wrapped(get: Function, implementation: str, default: Function) -> Function:
-    function: Function = get(ALL_ATTENTION_FUNCTIONS, implementation, default)
-    if not _recorders():
-        return function
-    name = str(implementation)
-    kernel = "eager" if function is default else "flash" if "flash" in name and "flex" not in name else "sdpa"
-    return partial(_call_and_note, function, kernel)
+def _wrap_choice(get: Function) -> Function:
+    def get_interface(implementation: str, default: Function) -> Function:
+        function: Function = get(implementation, default)
+        return _wrap_function(function, "eager" if function is default else _kernel(implementation))
+
+    return get_interface
+
+
+def _wrap_item(get: Function) -> Function:
+    def get_item(registry: Any, implementation: str) -> Function:
+        return _wrap_function(get(registry, implementation), _kernel(implementation))
+
+    return get_item
+
+
+def _wrap_eager(function: Function) -> Function:
+    def eager(*args: Any, **given: Any) -> Any:
+        return _wrap_function(function, "eager")(*args, **given)
+
+    return eager
+
+
+def _kernel(implementation: str) -> str:
+    """Return the family of an attention implementation: "flash" or "sdpa"."""
+    return "flash" if "flash" in str(implementation) else "sdpa"
+
+
+def _wrap_function(function: Function, kernel: str) -> Function:
+    """Return the function itself, or in a recording thread a function that also notes its arguments."""
+    return partial(_call_and_note, function, kernel) if _recorders() else function
 
 
 def _call_and_note(  # noqa: PLR0913  # transformers' own signature

@@ -86,9 +86,9 @@ class NextTokenEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class WrittenEffects(PredictRequest[Effect]):
-    """A request for the probabilities of the tokens ``words`` as the next after the translation ``written``.
+    """A request for the probability of each token id in ``words`` as the next token, under each edit set.
 
-    ``written`` is as in NextTarget.
+    ``written`` holds the token ids of the translation so far, as in a NextTarget request.
     """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"

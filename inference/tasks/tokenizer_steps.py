@@ -49,7 +49,8 @@ class Token:
 class Steps:
     """All steps from a text to its token ids.
 
-    If ``sides`` is empty, ``why`` gives the reason that only the result can be shown.
+    ``sides`` holds the steps of each text: one, or two for a pair. It is empty if only the tokens can be shown; ``why``
+    is then the reason, a message for users.
     """
 
     model: str

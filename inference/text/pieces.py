@@ -152,7 +152,7 @@ def decode_bytes(piece: str) -> str:
 
 
 def bytes_of(piece: str, how: str) -> bytes | None:
-    """Return the bytes that a subword of the style ``how`` encodes, or None if the subword is text.
+    """Return the bytes that a subword encodes, or None if it is plain text; ``how`` is the result of ``style``.
 
     >>> bytes_of("\u00f0\u0141", "bytes"), bytes_of("<0xE7>", "metaspace"), bytes_of("▁the", "metaspace")
     (b'\\xf0\\x9f', b'\\xe7', None)

@@ -162,7 +162,7 @@ class NewestRow(Tape):
         self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing, because a repeated call has the weights of the last call."""
+        """Do nothing: a repeated call (same queries and keys, other values) has the weights of the call before it."""
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:

@@ -217,7 +217,7 @@ def _check_edits(loaded: LoadedModel, sample: Sample) -> Sample:
 def refuse_edits(loaded: LoadedModel, edits: Sequence[Edit], source: int, target: int | None) -> None:
     """Raise UserError for edits of layers, heads or tokens that do not exist.
 
-    ``source`` and ``target`` are numbers of tokens; ``target`` is None during generation.
+    ``source`` and ``target`` count the tokens of both texts; ``target`` is None during generation, when it has no end.
     """
     if edits:
         from inference.record.edit_hooks import check

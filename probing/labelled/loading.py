@@ -1,4 +1,4 @@
-"""Loading of a user's files as a labelled dataset, with checks and the division of train."""
+"""Loading of a user's files as a labelled dataset, with checks; missing dev and test splits are taken from train."""
 
 from __future__ import annotations
 

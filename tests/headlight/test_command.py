@@ -335,7 +335,7 @@ def test_an_export_counts_layers_as_the_model_does(
 ) -> None:
     trace = hybrid_trace()
     monkeypatch.setattr(command, "read_trace", lambda *_asked: trace)
-    monkeypatch.setattr(command, "_positional_prior", lambda *_asked: None)
+    monkeypatch.setattr(command, "positional_prior_of", lambda *_asked: None)
     file = tmp_path / "map.csv"
     assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0
     assert file.read_bytes() == weights_csv(View(trace), 3, 1)

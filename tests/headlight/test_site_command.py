@@ -20,12 +20,12 @@ def test_a_site_is_replaced_by_the_next(tmp_path: Path, capsys: pytest.CaptureFi
     assert "&lt;Cats&gt;" in page
     assert all(word in page for word in FAMOUS.words)
     assert len(list(folder.glob("texts/*.bin"))) == 3
-    assert main(["site", str(folder), "--only", "--text", "A cat sat.", "--lang", "zh"]) == 0
+    assert main(["site", str(folder), "--only", "--text", "A {cat|dog} sat.", "--lang", "zh"]) == 0
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert '<html lang="zh">' in page
     assert FAMOUS.words[0] not in page
     files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
-    assert len(files) == 5  # the page, its script, its style sheet, the service worker, a text
+    assert len(files) == 6  # the page, its script, its style sheet, the service worker, two texts
     assert all(file in page or file in ("index.html", "worker.js") for file in files)
     assert str(folder) in capsys.readouterr().out
 
@@ -41,7 +41,13 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest
 @pytest.mark.slow
 @loop_over(
     "options",
-    [["--only"], ["--text", "A cat.", "--part", "cross"], ["--text", " "], ["--model", "no/such/folder/"]],
+    [
+        ["--only"],
+        ["--text", "A cat.", "--part", "cross"],
+        ["--text", " "],
+        ["--text", "{a|b} {c|d}"],
+        ["--model", "no/such/folder/"],
+    ],
 )
 def test_an_error_is_one_line(options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["site", str(tmp_path / "site"), *options]) == 2

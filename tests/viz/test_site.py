@@ -20,8 +20,9 @@ from inference import LocalBackend, TraceRequest
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tools.javascript import program
+from viz import site
 from viz.export import TooLong
-from viz.site import LONGEST, RecordedText, layer_arrays, mask_rules, site_files, text_file
+from viz.site import LONGEST, MOST_ERROR, RecordedText, layer_arrays, mask_rules, site_files, text_file
 
 # Prints the weights of every head of a layer, computed by the script of the site from the files in the arguments.
 COMPUTE = """
@@ -63,21 +64,41 @@ RECORDS = {
     "bias": record(bias=BIAS),
     "shared bias": record(bias=BIAS[:1]),
     "soft cap": record(softcap=2.0),
+    "overflow": record(query=record().query * 1e6),
     "sinks": record(sinks=np.array([0, 1, 2, 3], np.float32)),
 }
+
+
+def _named(row: Record) -> dict[str, Any]:
+    """Return the arrays of a layer with the names that they have in a file."""
+    return {f"{name}.0": array for name, array in layer_arrays(row)[0].items()}
 
 
 @pytest.mark.slow
 def test_the_script_computes_the_weights_of_every_kind_of_layer(tmp_path: Path) -> None:
     rows = RECORDS.values()
     frames = [
-        frame({"layers": [mask_rules(row)], "heads": 4}, {f"{name}.0": array for name, array in layer_arrays(row)})
+        frame(
+            {"layers": [mask_rules(row)], "heads": 4},
+            _named(row),
+        )
         for row in rows
     ]
     for (name, row), [maps] in zip(RECORDS.items(), computed(tmp_path, frames), strict=True):
         for head, weights in enumerate(maps):
             found = np.reshape(weights, (5, 7))
             np.testing.assert_allclose(found, row.weights(head), atol=2e-3, err_msg=f"{name}, head {head}")
+
+
+def test_a_layer_is_stored_as_maps_if_rounding_changes_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays, error = layer_arrays(record())
+    assert set(arrays) == {"query", "key"}
+    assert 0 < error <= MOST_ERROR
+    monkeypatch.setattr(site, "MOST_ERROR", error / 2)
+    for row in (record(), RECORDS["overflow"]):
+        arrays, rounded = layer_arrays(row)
+        assert set(arrays) == {"maps"}
+        assert rounded <= 2**-11  # the rounding of a weight to float16
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +113,7 @@ def of(shown: Shown) -> RecordedText:
 
 @pytest.mark.slow
 def test_the_file_of_a_text_keeps_its_weights(shown: Shown, tmp_path: Path) -> None:
-    content = gzip.decompress(text_file(of(shown)))
+    content = gzip.decompress(text_file(of(shown))[0])
     header, arrays = decode_frame(content)
     heads = {"layers": header["layers"], "heads": shown.view.heads}
     again = {name: (array, "float16") for name, array in arrays.items()}
@@ -106,7 +127,7 @@ def test_the_file_of_a_text_keeps_its_weights(shown: Shown, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_text_takes_300_kilobytes_per_32_tokens_of_72_heads(shown: Shown) -> None:
-    assert len(text_file(of(shown))) <= 300_000 * len(shown.view.queries) / 32
+    assert len(text_file(of(shown))[0]) <= 300_000 * len(shown.view.queries) / 32
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def _settings() -> Iterator[PaletteEntry]:
 
 
 def draw_palette() -> None:
-    """Draw the palette, and open the view that was picked."""
+    """Draw the search palette (Ctrl+K), and open the page or tab that was picked in it."""
     palette.mount(entries(), KEY, _pick)
     view = st.session_state.pop(OPENED, None)
     if view is not None:

@@ -99,7 +99,7 @@ class ScoredEntry(Protocol):
 
     @property
     def hit(self) -> bool:
-        """Return True if the score counts the entry as a hit."""
+        """Return True if the head or the model is right about this entry, which the filter of hits then shows."""
         ...
 
 

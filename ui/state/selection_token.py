@@ -31,11 +31,12 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A token by which a session's figure stores selections without a script run.
+    """A secret with which the browser stores a figure's selections in the session, without a rerun of the script.
 
-    ``follow`` returns the new choice for the browser's selection, or None if a run is needed. ``address`` returns
-    the query of a choice, and ``mine`` is the session's own part of the query. ``present`` shows a query to the
-    class that follows this session, and returns False if it cannot.
+    ``follow`` takes the view state and the browser's selection, and returns the new view state, or None if a rerun is
+    needed. ``address`` returns the URL parameters of a view state; ``mine`` holds the URL parameters that belong to the
+    session, such as the language. ``present`` sends URL parameters to the students who follow this session, and
+    returns False if it cannot.
 
     >>> told = lambda choice: {"layer": str(choice.layer)}
     >>> slip = SelectionToken("session", ViewState(), lambda now, said: KeptSelection(ViewState(layer=said)), told,

@@ -83,9 +83,9 @@ DRIFT_LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 @dataclass(frozen=True, eq=False)
 class DriftLine:
-    """The mean divergence of each layer's heads in a training run, with its interval, shape (layer,) each.
+    """The mean divergence, in bits, of each layer's attention maps from the maps before training, with its interval.
 
-    NaN marks a layer without a value.
+    ``mean``, ``low`` and ``high`` are (layer,); NaN marks a layer without a value.
     """
 
     name: str

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import (
+    AttentionInterface,
+    AttentionMaskInterface,
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+)
+from transformers.masking_utils import flash_attention_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from inference.errors import UserError
@@ -20,7 +27,7 @@ from inference.record.recording import AttentionRecording
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, RECORDED, Architecture, build, inputs, named
 from tests.support.cases import loop_over
 
-THREE = [named(name) for name in ("BERT", "Llama", "T5")]
+THREE = [named(name) for name in ("BERT", "Llama", "BART")]
 WRITERS = [row for row in RECORDED if row.kind in ("decoder", "encoder-decoder")]
 # Eager attention rounds scores of up to 20 and weights to 8 bits.
 TOLERANCES = {torch.float32: 2e-5, torch.bfloat16: 6e-2, torch.float16: 1e-2}
@@ -48,6 +55,11 @@ def own(row: Architecture) -> Any:
 
 def hooks_of(model: Any) -> list[int]:
     return [len(vars(module)[name]) for module in model.modules() for name in ("_forward_hooks", "_forward_pre_hooks")]
+
+
+def replaced_names() -> list[str]:
+    owners = {"get_interface": ALL_ATTENTION_FUNCTIONS, "__getitem__": type(ALL_ATTENTION_FUNCTIONS)}
+    return [name for name, owner in owners.items() if name in vars(owner)]
 
 
 def reported(output: Any) -> dict[str, Sequence[Tensor]]:
@@ -145,6 +157,37 @@ def test_steps_of_generation_equal_eager_in_every_architecture(row: Architecture
     assert_equal_while_writing(row)
 
 
+def flash(module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **given: Any) -> Any:
+    """Compute attention with the arguments of a flash kernel: padding (sample, key) and a window, but no mask."""
+    queries, keys = query.shape[2], key.shape[2]
+    allowed = torch.ones(queries, keys, dtype=torch.bool)
+    if module.is_causal:
+        allowed = allowed.tril(keys - queries)
+    if given.get("sliding_window"):
+        allowed = allowed.triu(keys - queries - given["sliding_window"] + 1)
+    pairs = allowed[None, None] if mask is None else allowed & mask[:, None, None].bool()
+    output = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, pairs, scale=given.get("scaling"), enable_gqa=True
+    )
+    return output.transpose(1, 2), None
+
+
+@loop_over("name", ["BERT", "Llama", "Mistral"])
+def test_calls_of_flash_kernels_are_recorded(name: str) -> None:
+    AttentionInterface.register("test_flash", flash)
+    AttentionMaskInterface.register("test_flash", flash_attention_mask)
+    row = named(name)
+    given = inputs(row, (7, 5))
+    model = own(row)
+    model.config._attn_implementation = "test_flash"  # noqa: SLF001  # the public method would load a kernel
+    with torch.inference_mode(), recording(model) as found:
+        model(**given)
+        expected = build(row, "eager")(**given, output_attentions=True).attentions
+    for layer, eager in zip(found.layers, expected, strict=True):
+        far = (layer.weights() - eager).abs() * real_rows(given, "layers", row.kind, 7)
+        assert far.max() <= TOLERANCES[torch.float32]
+
+
 def ids(tokens: int = 5, samples: int = 1) -> Tensor:
     return (torch.arange(tokens * samples).reshape(samples, tokens) * 5 + 7) % 33 + 4
 
@@ -158,7 +201,7 @@ def test_the_model_and_its_output_stay_the_same() -> None:
     assert torch.equal(plain, recorded)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
     assert hooks_of(model) == hooks
-    assert "get_interface" not in vars(ALL_ATTENTION_FUNCTIONS)
+    assert replaced_names() == []
 
 
 def test_an_error_in_the_block_leaves_nothing_behind() -> None:
@@ -166,7 +209,7 @@ def test_an_error_in_the_block_leaves_nothing_behind() -> None:
     with pytest.raises(IndexError), recording(model) as found:
         model(torch.tensor([[1000]]))
     assert len(found.calls) == 0
-    assert "get_interface" not in vars(ALL_ATTENTION_FUNCTIONS)
+    assert replaced_names() == []
     assert not any(hooks_of(model))
 
 
@@ -256,9 +299,17 @@ def test_a_compiled_model_is_recorded() -> None:
 @pytest.mark.slow
 @loop_over("row", MAPS_ONLY, ids=[row.name for row in MAPS_ONLY])
 def test_models_with_their_own_attention_are_refused(row: Architecture) -> None:
-    model = build(row, "eager")
-    with pytest.raises(UserError, match=type(model).__name__), recording(model):
-        model(**inputs(row))
+    """Newer versions of transformers may have changed a model, which then has to equal eager attention."""
+    model, refused = build(row, "eager"), ""
+    try:
+        with recording(model):
+            model(**inputs(row))
+    except UserError as error:
+        refused = str(error)
+    if refused:
+        assert type(model).__name__ in refused
+    else:
+        assert_every_form(row)
 
 
 def test_other_modules_are_refused() -> None:

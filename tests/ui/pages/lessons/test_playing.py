@@ -98,7 +98,7 @@ def play(name: str, language: str) -> None:
             onward = next(button for button in page.button if button.proto.shortcut == "alt+pagedown")
             onward.click().run()
             assert page.query_params["step"] == [str(at + 1)] or page.query_params["step"] == str(at + 1)
-    sheet = next(one.label for one in page.expander if one.label.startswith(("Worksheet", "工作纸")))
+    sheet = next(one.label for one in page.expander if one.label.startswith(("Worksheet", "学习单")))
     questions = sum(step.question is not None for step in lesson.steps)
     assert [int(number) for number in re.findall(r"\d+", sheet)] == [questions, questions]
 

@@ -68,10 +68,14 @@ def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, k
 @pytest.mark.parametrize(
     ("task", "kind", "views"),
     [
-        ("sentence similarity", "encoder", ["masked_words", "next_sentence", "translate", "generate"]),
-        ("masked words, next sentence", "encoder", ["translate", "generate"]),
-        ("translation", "encoder-decoder", ["masked_words", "next_sentence", "generate", "cause", "agreement"]),
-        ("next word", "decoder", ["masked_words", "next_sentence", "translate"]),
+        ("sentence similarity", "encoder", ["masked_words", "next_sentence", "answers", "translate", "generate"]),
+        ("masked words, next sentence", "encoder", ["answers", "translate", "generate"]),
+        (
+            "translation",
+            "encoder-decoder",
+            ["masked_words", "next_sentence", "answers", "generate", "cause", "agreement"],
+        ),
+        ("next word", "decoder", ["masked_words", "next_sentence", "answers", "translate"]),
     ],
 )
 def test_the_pages_that_a_model_does_not_fit(task: str, kind: str, views: list[str]) -> None:
