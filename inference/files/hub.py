@@ -273,7 +273,7 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(
-            gettext_lazy("Only listed models can be opened here. Pick one from the list."),
+            gettext_lazy("Only listed models can be opened here. Pick another model."),
             way_out="embedded",
         )
 
