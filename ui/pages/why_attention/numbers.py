@@ -92,23 +92,21 @@ def summary(numbers: CostSetting) -> str:
     elif attention < recurrent:
         said = _(
             "At n = {n:,} and d = {d:,}, self-attention costs {times} times less than a recurrent layer (n² · d = "
-            "{attention:,.0f} and n · d² = {recurrent:,.0f}); self-attention becomes the dearer one where n exceeds d "
-            "= {d:,}.",
+            "{attention:,.0f}, n · d² = {recurrent:,.0f}). If n exceeds d, self-attention costs more.",
             times=_times(recurrent / attention),
             **costs,
         )
     else:
         said = _(
             "At n = {n:,} and d = {d:,}, a recurrent layer costs {times} times less than self-attention (n² · d = "
-            "{attention:,.0f} and n · d² = {recurrent:,.0f}); self-attention becomes the dearer one where n exceeds d "
-            "= {d:,}.",
+            "{attention:,.0f}, n · d² = {recurrent:,.0f}). If n is below d, self-attention costs less.",
             times=_times(attention / recurrent),
             **costs,
         )
     path = float(TABLE[2].path_at(n, setting)[0])
     way = _(
-        "For the way from one end of the text to the other the table has 1 step for self-attention, {n:,} for a "
-        "recurrent layer, {path:.2f} for dilated convolutions of width {k}.",
+        "Steps between the ends of the text: 1 for self-attention, {n:,} for a recurrent layer, {path:.2f} for dilated "
+        "convolutions of width {k}.",
         n=numbers.n,
         path=path,
         k=setting.k,

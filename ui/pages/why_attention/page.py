@@ -29,11 +29,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A recurrent layer reads one token after another; a convolution sees k neighbours at once; "
-                "self-attention compares every token with every other, so that any two are one step apart "
+                "- A recurrent layer reads one token after another, and a convolution k neighbours together. "
+                "Self-attention compares all pairs, so any two tokens are one step apart "
                 "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4).\n"
-                "- Short paths help to learn how distant words depend on each other; few sequential operations let a "
-                "machine work on all tokens at the same time.\n"
+                "- Short paths help to learn long-range dependencies. Few sequential operations let a machine work on "
+                "all tokens in parallel.\n"
                 "- The price is n²: every pair of tokens. The table counts the layers' mixing of tokens only. A real "
                 "Transformer layer has matrices besides, which grow with n · d²; the page on the block counts them.\n"
                 "- The trained networks are small, and so are their tasks: they show what each way of reading makes "

@@ -121,8 +121,8 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     st.caption(
         _(
             "Thin lines are seeds, thick ones their means. Answers: 256 texts that no training had, at each distance. "
-            "Gradient: of the answer's score, above the mean of all scores, with respect to each token's vector; its "
-            "norm, the mean over 64 texts at distance {looked_back}; what is exactly 0 is not drawn.",
+            "Norm of the gradient of the answer's score (minus the mean score) with respect to each token's vector. "
+            "Mean over 64 texts at distance {looked_back}; zeros are not drawn.",
             looked_back=LOOKED_BACK,
         )
     )

@@ -60,8 +60,7 @@ class MicroscopeOptions:
         "excess",
         label=gettext_lazy("Strength"),
         help=gettext_lazy(
-            "Excess: the weight minus the larger of two baselines, other words' weight on the same token and "
-            "the head's weight at that distance in other texts. Weight: as the model computes it."
+            "Excess: the weight above the larger of its column mean and positional prior. Weight: the model's own."
         ),
         choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
     )
@@ -71,10 +70,7 @@ DECLARED = options_of(MicroscopeOptions)
 
 OF_PATCHES = replace(
     DECLARED["by"],
-    help=gettext_lazy(
-        "Excess: the weight minus what other patches give the same token in that head. Weight: as the model "
-        "computes it."
-    ),
+    help=gettext_lazy("Excess: the weight above the mean that other patches give this token. Weight: the model's own."),
     choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond what other patches get")},
 )
 

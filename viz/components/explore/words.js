@@ -53,7 +53,7 @@ export const WORDS = {
     "One small map per head: row looks at column, largest weight under each pixel, {scale} 0 to 1 for all.",
   ),
   gridSigned: sentence(
-    "One small map per head: a row for each token, the number furthest from zero under each pixel, {scale} −1 to 1 " +
+    "One small map per head: a row for each token, the number furthest from zero under each pixel. {scale} −1 to 1 " +
       "for all: blue below zero, {above} above it. Entropy, distance and the like need attention weights, which are " +
       "shares; these numbers have signs.",
   ),
