@@ -328,7 +328,7 @@ def _draw_navigation(alone: bool) -> None:
     """Draw the button that leaves the teacher's view, or the button that returns to it."""
     if alone:
         st.button(
-            _("Back to the class"),
+            _("Rejoin class"),
             key="class_back",
             on_click=_rejoin_class,
             help=_("Opens what your teacher shows, and follows"),

@@ -28,12 +28,12 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(page.get_by_text("headlight serve")).to_be_visible()
 
     open_page(student, app_url, "/classroom", **{"class": code})
-    student.get_by_role("textbox", name="Your name, if you like").fill("Anna")
+    student.get_by_role("textbox", name="Name (optional)").fill("Anna")
     student.get_by_role("button", name="Join").click()
     expect(student.get_by_text("You are in, as Anna.")).to_be_visible()
     expect(page.get_by_text("1 student is here.")).to_be_visible()
 
-    page.get_by_text("Students see what I see").click()
+    page.get_by_text("Share my view").click()
     go_to(page, "explore")
     painted(student)  # The student's page follows the teacher's without a click.
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
@@ -60,7 +60,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(tab.locator("[data-testid=stMetricValue]")).to_have_text(code)
     tab.close()
     page.get_by_role("button", name="Show the answers", exact=True).click()
-    page.get_by_role("button", name="Show the answers to everybody").click()
+    page.get_by_role("button", name="Show answers").click()
     expect(student.get_by_text("1 of them says so. Yours: Animal.")).to_be_visible()
 
     page.get_by_role("button", name="Close the room").click()

@@ -52,7 +52,7 @@ def _draw_substitute(choice: ViewState, answering: PageModel) -> None:
             format_func=lambda name: there[name].title,
         )
     st.button(
-        _("Use on every page"),
+        _("Use everywhere"),
         key="use_answerer",
         on_click=change_model,
         args=(answering.model,),

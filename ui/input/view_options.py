@@ -118,7 +118,7 @@ def _draw_switches(choice: ViewState) -> None:
 def _draw_saved_traces(choice: ViewState) -> None:
     """Draw the upload of a saved trace, and the button that closes it."""
     st.file_uploader(
-        _("Open a saved trace"),
+        _("Open saved trace"),
         type="safetensors",
         key=UPLOAD,
         on_change=_open,

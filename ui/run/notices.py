@@ -51,7 +51,7 @@ def show_error(refusal: UserError) -> None:
             kwargs={**FRESH, "revision": revision},
         )
     elif refusal.way_out == "pair":
-        st.button(_("Leave the second text out"), on_click=set_view_state, kwargs={**FRESH, "pair": ""})
+        st.button(_("Drop second text"), on_click=set_view_state, kwargs={**FRESH, "pair": ""})
     elif refusal.way_out == "reads" and "model" in refusal.details:
         st.button(
             _("Run with {model}", model=refusal.details["title"]),

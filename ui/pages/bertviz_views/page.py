@@ -65,7 +65,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         )
     if refused is not None:
         show_notice(refused, role="status")
-        link_to_view("explore", _("Open in All heads"), icon=":material/grid_view:")
+        link_to_view("explore", _("Open all heads"), icon=":material/grid_view:")
         return
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"

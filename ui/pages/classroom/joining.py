@@ -31,7 +31,7 @@ def door(code: str | None) -> None:
         st.subheader(_("I have a code"))
         with st.form("join", border=False):
             st.text_input(
-                _("Code of the class"),
+                _("Class code"),
                 key=TYPED,
                 max_chars=LENGTH + 4,
                 help=_("Six letters and digits, from your teacher"),
@@ -77,9 +77,9 @@ def draw_waiting_room(code: str) -> None:
             on_click=classroom.leave,
             help=_("Your answers stay; the code brings you back"),
         )
-        with st.popover(_("Delete my name and answers"), help=_("You leave the class, too")):
+        with st.popover(_("Delete my data"), help=_("You leave the class, too")):
             st.button(
-                _("Delete them and leave"),
+                _("Delete and leave"),
                 key="classroom_withdraw",
                 on_click=_withdraw,
                 args=(code,),
@@ -96,7 +96,7 @@ def _withdraw(code: str) -> None:
 
 def _name() -> None:
     st.text_input(
-        _("Your name, if you like"),
+        _("Name (optional)"),
         key=NAME,
         max_chars=LONGEST_NAME,
         help=_("Your teacher alone sees it, beside your answers"),

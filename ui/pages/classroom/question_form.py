@@ -38,9 +38,9 @@ def draw_question_form(code: str) -> None:
             _("Question"), key=PROMPT, max_chars=LONGEST_PROMPT, height=80, help=_("Everybody sees it above their page")
         )
         if st.session_state[KIND] == "choice":
-            st.text_area(_("Answers to choose from"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
+            st.text_area(_("Choices"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
         st.text_input(
-            _("What is right, if you know"),
+            _("Correct answer"),
             key=TRUTH,
             help=_("Shown with the answers; a head such as 3-7, both counted from 0"),
         )

@@ -63,7 +63,7 @@ def invitations(code: str, here: str) -> list[str]:
 
 
 def _entrance(code: str) -> None:
-    st.metric(_("Code of the class"), code, help=_("Students type it on the page A class, or follow the link"))
+    st.metric(_("Class code"), code, help=_("Students type it on the page A class, or follow the link"))
     links = invitations(code, st.context.url or "")
     if not links:
         this_machine_only()
@@ -82,7 +82,7 @@ def _draw_lead_toggle(code: str) -> None:
     # Streamlit drops the state of a widget when its page is left.
     st.session_state[TOGGLE] = st.session_state.get(LEADS, False)
     st.toggle(
-        _("Students see what I see"),
+        _("Share my view"),
         key=TOGGLE,
         on_change=_lead_or_not,
         args=(code,),
@@ -122,14 +122,14 @@ def _draw_live_answers(code: str) -> None:
             )
         )
         st.button(
-            _("Show the answers to everybody"),
+            _("Show answers"),
             key="classroom_reveal",
             on_click=_perform,
             args=(store().reveal, code),
             type="primary",
             help=_("This cannot be undone"),
         )
-    with st.expander(_("Look at them alone")):
+    with st.expander(_("View alone")):
         answers(question, board.answers_to(board.asked), "desk_peek")
 
 
@@ -139,12 +139,12 @@ def _closing(code: str) -> None:
         names = (_("question"), _("prompt"), _("student"), _("answer"), _("truth"))
         rows = store().board(code, visitor_secret()).rows()
         download_button(
-            _("Save the answers as CSV"),
+            _("Save answers"),
             csv_table(names, rows),
             "headlight-class.csv",
             _("Every answer to every question, with the names that students gave"),
         )
-        with st.popover(_("Delete names and answers"), help=_("The room and its questions stay")):
+        with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
             st.markdown(_("All names and all answers are deleted. Save the answers first if you need them."))
             st.button(
                 _("Delete them now"),

@@ -25,7 +25,7 @@ def is_unfolded() -> bool:
 
 def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> None:
     """Draw the figures if they are open; otherwise nothing is computed."""
-    folded = st.expander(_("Measures: how does this head compare?"), key=KEY, on_change="rerun")
+    folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
     if not folded.open:
         return
     colours = theme()

@@ -71,12 +71,12 @@ def _draw_file_picker() -> None:
         if st.session_state[BEGIN]:
             store_draft(source(st.session_state[BEGIN]))
 
-    st.file_uploader(_("Bring a lesson's file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
+    st.file_uploader(_("Lesson file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
                      help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
     if problem := st.session_state.pop("lesson_problem", None):
         show_notice(problem)
     st.session_state[BEGIN] = None
-    st.selectbox(_("Or begin with one that comes along"), ORDER, index=None, key=BEGIN, on_change=begin,
+    st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
                  format_func=lambda name: translate_markdown(come_along()[name].title),
                  help=_("Its file replaces what is in the box"))  # fmt: skip
@@ -97,7 +97,7 @@ def _preview(lesson: Lesson) -> None:
             help=_("As students will see it"),
         )
         if link is not None:
-            link_to_view("lessons", _("Link to this lesson"), icon=":material/link:",
+            link_to_view("lessons", _("Lesson link"), icon=":material/link:",
                          query={"lesson": OWN, "carried": link},
                          help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
     if link is None:

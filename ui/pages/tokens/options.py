@@ -16,7 +16,7 @@ class TokensOptions:
     # The model of the second tokenizer.
     beside: str = option(
         "",
-        label=gettext_lazy("Compare with the tokenizer of"),
+        label=gettext_lazy("Compare tokenizers"),
         help=gettext_lazy("Models whose files are on this machine"),
     )
     way: int = option(0, of_text=drop_place)  # Index of the tokenizer in which the word was selected.

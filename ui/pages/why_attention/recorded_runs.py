@@ -212,4 +212,4 @@ def _table(found: RecordedRuns) -> None:
         "answered rightly",
     )
     about = _("Every recorded run: the share of right answers at each distance")
-    download_button(_("Save the runs as CSV"), csv_table(names, lines), "headlight-rivals.csv", about)
+    download_button(_("Save runs"), csv_table(names, lines), "headlight-rivals.csv", about)

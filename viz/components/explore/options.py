@@ -24,12 +24,12 @@ class MicroscopeOptions:
 
     tab: str = option(
         "matrix",
-        label=gettext_lazy("View of the chosen head"),
+        label=gettext_lazy("Head view"),
         choices={"matrix": gettext_lazy("Matrix"), "lines": gettext_lazy("Lines")},
     )
     facing: str = option(  # "out": keys of the focus; "in": queries that attend to the target.
         "out",
-        label=gettext_lazy("What the shades show"),
+        label=gettext_lazy("Shading"),
         choices={"out": gettext_lazy("looks at"), "in": gettext_lazy("is looked at by")},
     )
     order: str = option(

@@ -101,7 +101,7 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     press(seat, "Go my own way")
     go(seat, "by_hand")
     assert seat.title[0].value != there
-    press(seat, "Back to the class")
+    press(seat, "Rejoin class")
     assert seat.title[0].value == there
 
 
@@ -120,7 +120,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     assert any("2 of 2 have answered" in said for said in notes(desk))
     assert popover_of(desk, "classroom_reveal") == "Show the answers"  # The popover asks for confirmation.
     assert not classes.store().student_view(code, identity(anna)).revealed
-    press(desk, "Show the answers to everybody")
+    press(desk, "Show answers")
     anna.run()
     shown = " ".join(notes(anna))
     assert "2 answers. The model’s answer: animal. 1 of them says so. Yours: street." in shown
@@ -275,7 +275,7 @@ def test_names_and_answers_are_deleted_on_demand_and_that_is_said() -> None:
     press(desk, "Delete them now")
     board = classes.store().board(code, identity(desk))
     assert ([one.name for one in board.students], board.answers) == ([""], ())
-    press(seat, "Delete them and leave")
+    press(seat, "Delete and leave")
     assert classes.store().board(code, identity(desk)).students == ()
     assert "class" not in seat.query_params
 

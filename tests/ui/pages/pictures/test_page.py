@@ -206,7 +206,7 @@ def test_a_text_model_says_that_it_reads_no_pictures() -> None:
 
 def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     page = asked("explore")
-    (box,) = (box for box in page.file_uploader if box.label == "Open a saved trace")
+    (box,) = (box for box in page.file_uploader if box.label == "Open saved trace")
     box.upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
     assert not page.exception
     assert page.query_params.get("opened") is None
