@@ -67,7 +67,7 @@ class ModelRecording(AttentionRecording):
         found = self.call if call is None else self.calls[call]
         return {stack: np.stack([layer.to_numpy() for layer in layers]) for stack, layers in found.stacks.items()}
 
-    def labelled(self, stack: str | None = None, call: int | None = None) -> Mapping[str, Any]:
+    def with_axes(self, stack: str | None = None, call: int | None = None) -> Mapping[str, Any]:
         """Return the weights of a stack with named axes, as the arguments of ``xarray.DataArray``."""
         arrays = self.to_numpy(call)
         name = next(iter(arrays)) if stack is None else stack

@@ -136,7 +136,7 @@ class KeptCall:
             causal=False,
         )
 
-    def allowed(self) -> Tensor:
+    def visible_pairs(self) -> Tensor:
         """Return the pairs that the mask allows, (sample, query, key) bool."""
         samples, _, queries, keys = self.shape
         mask = self._mask

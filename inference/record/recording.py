@@ -98,9 +98,9 @@ class RecordedLayer:
             raise ValueError(NO_VALUES)
         return self._vectors(self._kept.value.repeat_interleave(self._kept.groups, 1), head, sample)
 
-    def allowed(self) -> Tensor:
+    def visible_pairs(self) -> Tensor:
         """Return the pairs that the mask allows, (sample, query, key) bool."""
-        return self._kept.allowed()
+        return self._kept.visible_pairs()
 
     def to_numpy(self, head: Choice = None, sample: Choice = None) -> npt.NDArray[np.float32]:
         """Return the weights as an array, (sample, head, query, key) float32."""

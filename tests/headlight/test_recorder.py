@@ -98,7 +98,7 @@ def test_other_samples_and_tokens_are_refused() -> None:
 def test_labelled_axes_have_the_array_s_shape() -> None:
     with headlight.record(model := own(named("BERT"))) as found:
         model(ids(samples=2))
-    labelled = found.labelled()
+    labelled = found.with_axes()
     assert labelled["data"].shape == tuple(len(labelled["coords"][dim]) for dim in labelled["dims"]) == (2, 2, 3, 5, 5)
     assert torch.equal(torch.tensor(labelled["data"][1]), found.layers[1].weights())
 

@@ -335,7 +335,7 @@ def test_indices_select_and_drop_axes() -> None:
     torch.testing.assert_close(values, whole[0, 2].gather(1, keys))
     torch.testing.assert_close(layer.entropy(2, 0), torch.special.entr(whole[0, 2]).sum(-1))
     products = layer.query(2, 0) @ layer.key(2, 0).T * layer.scale
-    torch.testing.assert_close(layer.scores(2, 0), products.masked_fill(~layer.allowed()[0], -torch.inf))
+    torch.testing.assert_close(layer.scores(2, 0), products.masked_fill(~layer.visible_pairs()[0], -torch.inf))
     assert layer.value(0, 0).shape == (5, 6)
     for choice in ({"head": 4}, {"sample": -3}, {"query": [0, 5]}, {"key": 9}):
         with pytest.raises(IndexError, match=next(iter(choice))):
