@@ -132,7 +132,7 @@ def _describe_places(found: Sequence[PositionTensor]) -> Iterator[str]:
     for kind in dict.fromkeys(place.kind for place in found):
         same = [place for place in found if place.kind == kind]
         name = f"{same[0].path}.{same[0].name}".lstrip(".")
-        more = gettext_lazy("and {others} similar", others=len(same) - 1) if len(same) > 1 else ""
+        more = gettext_lazy(" and {others} similar", others=len(same) - 1) if len(same) > 1 else ""
         rows = gettext_lazy(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
         if kind == TURNED:
             yield gettext_lazy(

@@ -269,11 +269,11 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
     Traceback (most recent call last):
-    inference.errors.UserError: Only listed models can be opened here, as they are published. Use a listed model.
+    inference.errors.UserError: Only listed models can be opened here, at their main revision. Pick another one.
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise UserError(
-            gettext_lazy("Only listed models can be opened here. Pick another model."),
+            gettext_lazy("Only listed models can be opened here, at their main revision. Pick another one."),
             way_out="embedded",
         )
 

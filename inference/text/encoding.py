@@ -75,8 +75,8 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
     A result for unknown tokens looks like any other result, although the model read the same token for each of them.
 
     >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
-    >>> explain_unreadable(row, "BERT")[:49]
-    'BERT does not know 1 of the 2 tokens of this text'
+    >>> explain_unreadable(row, "BERT")[:35]
+    'BERT reads 1 of the 2 tokens as [UN'
     """
     text = row.unreadable()
     if not text:

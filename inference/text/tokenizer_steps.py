@@ -16,7 +16,7 @@ def in_words(component: Any) -> tuple[str, ...]:
 
     >>> from tokenizers import normalizers
     >>> in_words(normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]))
-    ('Unicode NFKC: one way to write what looks alike', 'lower case')
+    ('Unicode NFKC: one spelling for similar characters', 'lower case')
     """
     return () if component is None else tuple(_words(json.loads(component.__getstate__())))
 

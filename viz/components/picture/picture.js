@@ -16,7 +16,7 @@ import { _ } from "../shared/words.js";
 import { createChips } from "./picture_chips.js";
 import { drawDimmed, framePatch } from "./picture_drawing.js";
 import { createHeads } from "./picture_heads.js";
-import { patchKey, tokenUnder } from "./picture_looks.js";
+import { isLatest, patchKey, tokenUnder } from "./picture_looks.js";
 import { onPicturePasted } from "./picture_pasting.js";
 import { savePhoto, saveRow } from "./picture_saving.js";
 import { FORGOTTEN, keeper, lookOf, ofFile, routes } from "./picture_source.js";
@@ -114,6 +114,8 @@ function createPicture(root) {
   let source;
   /** @type {Kept} */
   let kept;
+  /** @type {(typeof kept)[]} the selections whose echo from the server is still awaited */
+  const sent = [];
   let report = (/** @type {unknown} */ _value) => {};
   /** @type {number|null} the token under the pointer */
   let hovered = null;
@@ -154,7 +156,9 @@ function createPicture(root) {
     problem = false;
     kept = { ...kept, ...change };
     redraw();
-    if (!data.inside) report(kept);
+    if (data.inside) return;
+    sent.push(kept);
+    report(kept);
   }
   /** @param {MouseEvent} event */
   function under(event) {
@@ -265,7 +269,8 @@ function createPicture(root) {
   }
   /** @param {PictureData} given @param {(value: unknown) => void} send */
   function update(given, send) {
-    [data, report, kept] = [given, send, given.selection];
+    [data, report] = [given, send];
+    if (isLatest(sent, given.selection)) kept = given.selection;
     const now = `${data.base} ${data.view}`;
     if (now !== stamp) {
       stamp = now;

@@ -128,3 +128,13 @@ test("bytes are written as text, however many", () => {
 test("lines are cut between words", () => {
   assert.deepEqual(lines("one two three", 8), ["one two", "three"]);
 });
+
+test("the echo of a replaced selection is ignored, any other selection is not", () => {
+  const [first, second] = [{ layer: 3, token: 2 }, { layer: 4, token: 2 }];
+  const sent = [first, second];
+  assert.equal(looks.isLatest(sent, { ...first }), false);
+  assert.equal(looks.isLatest(sent, { ...second }), true);
+  assert.deepEqual(sent, []);
+  assert.equal(looks.isLatest([first, second], { ...second }), true); // the server answered both together
+  assert.equal(looks.isLatest([first, second], { layer: 0, token: 0 }), true); // another picture
+});

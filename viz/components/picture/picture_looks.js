@@ -127,3 +127,15 @@ export function headKey(/** @type {string} */ key, /** @type {number} */ id, /**
   const layer = clamp(Math.floor(id / sheet.heads) + step[0], 0, sheet.layers - 1);
   return layer * sheet.heads + clamp(id % sheet.heads + step[1], 0, sheet.heads - 1);
 }
+
+/**
+ * Return false if a selection from the server echoes one that the visitor has replaced since, so that it is ignored.
+ * `sent` has the selections whose echo is awaited, the oldest first; those that the echo settles are removed.
+ * @template {Record<string, string|number>} Selected
+ * @param {Selected[]} sent @param {Selected} selection
+ */
+export function isLatest(sent, selection) {
+  const at = sent.findLastIndex((one) => Object.keys(one).every((name) => one[name] === selection[name]));
+  sent.splice(0, at < 0 ? sent.length : at + 1);
+  return sent.length === 0;
+}
