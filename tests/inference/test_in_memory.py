@@ -145,7 +145,7 @@ def test_what_cannot_be_read_is_refused(folders: dict[str, Path]) -> None:
         ((object(), tokenizer, TEXT), "object came, but a model of the transformers library"),
         ((torch.nn.Linear(2, 2), tokenizer, TEXT), "Linear came, but a model"),
         ((model, None, TEXT), "NoneType came as the tokenizer"),
-        ((model, tokenizer, ["a", "b"]), "text must be text, not list"),
+        ((model, tokenizer, ["a", "b"]), "not list"),
         ((model, tokenizer, "a", "b"), "reads one text, not a pair"),
         ((model, tokenizer, "cat " * 60), "tokens; .* reads at most 48"),
     ]
