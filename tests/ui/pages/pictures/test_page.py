@@ -27,6 +27,7 @@ from tests.support.asking import allowed, asked, go, notes, press, says
 from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
+from ui.input.view_options import UPLOAD
 from ui.pages.pictures import models, reading, shown_picture
 from ui.pages.pictures.options import ASKING, SHOWS
 from ui.pages.pictures.upload import GIVE_AGAIN, GIVEN
@@ -206,7 +207,7 @@ def test_a_text_model_says_that_it_reads_no_pictures() -> None:
 
 def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     page = asked("explore")
-    (box,) = (box for box in page.file_uploader if box.label == "Open saved trace")
+    (box,) = (box for box in page.file_uploader if box.key == UPLOAD)
     box.upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
     assert not page.exception
     assert page.query_params.get("opened") is None
