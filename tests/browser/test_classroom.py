@@ -42,7 +42,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(page.get_by_text("1 student is here.")).to_be_visible()
     go_to(page, "classroom")
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
-    page.get_by_role("textbox", name="What is right").fill("animal")
+    page.get_by_role("textbox", name="Correct answer").fill("animal")
     page.get_by_role("button", name="Ask", exact=True).click()
     # The question appears on the page that it concerns.
     expect(student.get_by_text("Which word does “it” look at?")).to_be_visible()
