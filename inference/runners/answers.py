@@ -32,6 +32,7 @@ from inference.record.records import numpy
 from inference.runners.blanks import read, tensors
 from inference.runners.influence import from_vectors, path_from_zero, word_vectors
 from inference.runners.labels import failure_message
+from inference.runners.word_influence import refuse_long
 from inference.tasks.answers import (
     BOTH,
     END,
@@ -48,7 +49,6 @@ from inference.tasks.attribution import WordScores
 from inference.text.encoding import Encoding, check_text
 
 MOST_LETTERS = 50_000  # letters of a passage; about 60 windows
-MOST_TOKENS = 512  # tokens of a question with its passage whose answer is attributed
 SHORTEST, LONGEST, MOST_SPANS = 16, 4096, 100  # limits of the fields of a request
 TOKENS_AT_ONCE = 4096  # padded tokens in a forward pass
 
@@ -145,17 +145,8 @@ def _whole_words(row: TokenRow, kept: list[int], kinds: list[int], passage: str)
 def read_span(loaded: LoadedModel, question: SpanRequest[Any]) -> Encoding:
     """Encode the pair of a request; raise UserError if it is too long, or has no such tokens."""
     reading = read(loaded, question.text, question.pair, question.cut)
+    refuse_long(reading)
     tokens = len(reading.ids)
-    if tokens > MOST_TOKENS:
-        raise UserError(
-            gettext_lazy(
-                "The text has {tokens} tokens; these questions are asked about at most {most}. Shorten it.",
-                tokens=tokens,
-                most=MOST_TOKENS,
-            ),
-            way_out="cut",
-            details={"limit": MOST_TOKENS, "tokens": tokens},
-        )
     if not 0 <= question.first <= question.last < tokens:
         raise UserError(
             f"Tokens {question.first} to {question.last} were asked about; the text has {tokens}.",

@@ -278,7 +278,7 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     )
     for problem in ways.problems:
         show_notice(problem, role="status")
-    _verdict(asked, ways, cells)
+    draw_word_effects(ways, cells, asked.what, STRIP)
     if not ways.attributions:
         return
     origin, (against, for_it) = label_provenance(asked), sides(theme())
@@ -311,13 +311,16 @@ def _reader(asked: ExplainedLabel) -> str:
     )
 
 
-def _verdict(asked: ExplainedLabel, ways: AttributionSet, cells: Sequence[DisplayToken]) -> None:
-    """Show the word with the largest effect in a sentence, and all words as a shaded strip."""
+def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name: str, key: str) -> None:
+    """Show the word with the largest effect in a sentence, and all words as a shaded strip.
+
+    ``name`` is the explained number on the page, and ``key`` that of the strip.
+    """
     falls = ways.values(EFFECT)
     if falls is None:
         return
     best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
-    values = {"word": cells[best].text, "number": asked.what, "change": format_small(abs(float(falls[best])))}
+    values = {"word": cells[best].text, "number": name, "change": format_small(abs(float(falls[best])))}
     first = (
         _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
         if falls[best] > 0
@@ -333,7 +336,7 @@ def _verdict(asked: ExplainedLabel, ways: AttributionSet, cells: Sequence[Displa
         )
         for cell, fall in zip(cells, falls, strict=True)
     ]
-    mount(chips, STRIP, title=_("How far {number} falls without each word", number=asked.what), diverging=True)
+    mount(chips, key, title=_("How far {number} falls without each word", number=name), diverging=True)
 
 
 def _format_signed(fall: float) -> str:

@@ -12,14 +12,14 @@ from attention.answer_windows import NOWHERE, token_span
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from attention.trace import Trace
-from attention.view import DisplayToken, View, flow
+from attention.view import View, flow
 from i18n import _, translate
 from inference import TraceRequest
 from inference.tasks.answers import BOTH, END, START, AnswerSpan, PassageAnswers
 from inference.tasks.edit_effects import SpanEffects
 from ui.ablation.effects import as_head_map, heads_csv, measure_changes
-from ui.attribution.methods import EFFECT, AttributionRequest, AttributionSet, TargetSpan, compute_attributions
-from ui.attribution.views import describe_agreement, draw_methods, words_csv
+from ui.attribution.methods import AttributionRequest, TargetSpan, compute_attributions
+from ui.attribution.views import draw_methods, draw_word_effects, words_csv
 from ui.input.controls import bound_widget, control_row, head_of, keep_head, rank_of
 from ui.pages.answers.options import CHOSEN, PASSAGE, PLACES, QUESTION, AnswersOptions
 from ui.run.notices import show_notice
@@ -28,11 +28,10 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.tables import download_button, model_provenance
-from ui.show.text import format_small, join_sentences, percent
+from ui.show.text import percent
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
-from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.head_maps import head_map
 from viz.figures.theme import sides, truncate
 
@@ -212,7 +211,7 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
         show_notice(problem, role="status")
     if not ways.attributions:
         return
-    _draw_effects(ways, cells, ends)
+    draw_word_effects(ways, cells, _name(ends), "answers_words")
     draw_methods(ways, cells, "answers_ways", about=tuple(origin.items()))
     above, below = map(translate, sides(theme()))
     st.caption(
@@ -229,30 +228,3 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
         _("Every word's number and share by every way as CSV, all digits"), key="answers_save_words",
         provenance=origin,
     )  # fmt: skip
-
-
-def _draw_effects(ways: AttributionSet, cells: Sequence[DisplayToken], ends: str) -> None:
-    """Show the word with the largest effect in a sentence, and the effects of all words as a shaded strip."""
-    falls = ways.values(EFFECT)
-    if falls is None:
-        return
-    best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
-    values = {"word": cells[best].text, "number": _name(ends), "change": format_small(abs(float(falls[best])))}
-    first = (
-        _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
-        if falls[best] > 0
-        else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
-    )
-    show_notice(join_sentences(first, describe_agreement(ways)), role="status")
-    chips = [
-        TokenChip(
-            cell.text,
-            shade=float(fall) / most,
-            label=f"{fall:+.2f}" if abs(fall) >= 0.005 else "0",
-            title=_("left out: it changes by {change:+.3f}", change=-fall),
-        )
-        for cell, fall in zip(cells, falls, strict=True)
-    ]
-    mount(
-        chips, "answers_words", title=_("How far {number} falls without each word", number=_name(ends)), diverging=True
-    )
