@@ -55,14 +55,13 @@ def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) ->
             cell.text,
             special=cell.special,
             mark=_mark(at, hidden, cut, looking),
-            label=_("not seen") if at in cut else "",
         )
         for at, cell in enumerate(view.keys)
     ]
-    picks = {"cut": _("Click the word that looks"), "hide": _("Click a word to hide it")}
-    title = picks.get(options.clicking, _("The sentence"))
+    picks = {"cut": _("Click the query word"), "hide": _("Click a word to mask it")}
+    title = picks.get(options.clicking, _("Text"))
     if options.clicking == "cut" and options.looks is not None:
-        title = _("Now click the word that it must not see")
+        title = _("Click the key word")
     picking = options.clicking in ("cut", "hide")
     mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
 
@@ -98,12 +97,12 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
         mine = [Ablate(*place) for place in places if place[0] == layer]
         shortcuts = (
             (
-                _("Remove the layer"),
+                _("Ablate layer"),
                 toggle_edits(edits, mine),
-                _("All heads of layer {layer}, the selected head's", layer=layer),
+                _("Ablates or restores all heads of layer {layer}.", layer=layer),
             ),
-            (_("Keep only the layer"), keep_only(layer, places), _("All heads of all other layers are removed")),
-            (_("Swap removed and kept"), swap_heads(edits, places), _("Keep only the heads that are removed now")),
+            (_("Keep only layer"), keep_only(layer, places), _("Ablates all heads of the other layers.")),
+            (_("Swap ablated"), swap_heads(edits, places), _("Restores the ablated heads and ablates all others.")),
         )
         draw_panel(
             CauseOptions,
@@ -111,7 +110,7 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
             offered=[Ablate(*place) for place in places],
             shortcuts=shortcuts,
             form=_(
-                "a3-1 or 3-1: no head 3-1. u3-1: head 3-1 looks evenly. c3-1-8-2: there token 8 does not see token 2."
-                " h3-2: nothing sees token 2 in layer 3. m3-2: its value is zero there."
+                "a3-1 or 3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 "
+                "→ 2. In layer 3, h3-2 masks token 2, and m3-2 sets its value to zero."
             ),
         )

@@ -37,7 +37,7 @@ OF_EDITS = gettext_lazy(
 def one_at_a_time(case: AblationExperiment) -> None:
     """Draw the effect of ablating each head as a map on which the reader picks heads."""
     places = case.places
-    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Removing every head in turn"))
+    found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Ablating each head"))
     if not len(found):
         return
     found = case.watch.effects(found)
@@ -58,7 +58,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("What each head's removal changes"),
+        _("Effect of ablating each head"),
         case.watch.effect,
         diverging=not vector,
         meaning=None
@@ -190,7 +190,7 @@ def chance(case: AblationExperiment) -> None:
     if len(others) < 2:
         show_notice(_("There are no other sets of this size to compare with."), role="status")
         return
-    found = case.watch.changes(others, case.tokens, _("Removing random sets of the same size"))
+    found = case.watch.changes(others, case.tokens, _("Computing the random baseline"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
     change = float(after - before)
     if len(found) < 2:

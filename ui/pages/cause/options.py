@@ -18,10 +18,10 @@ WATCHES = {
     "tag": gettext_lazy("Tag of a word"),
 }
 CLICKS = {
-    "ablate": gettext_lazy("Remove heads"),
-    "uniform": gettext_lazy("Make heads even"),
-    "cut": gettext_lazy("Cut a look"),
-    "hide": gettext_lazy("Hide a word"),
+    "ablate": gettext_lazy("Ablate heads"),
+    "uniform": gettext_lazy("Uniform weights"),
+    "cut": gettext_lazy("Mask edge"),
+    "hide": gettext_lazy("Mask word"),
 }
 
 
@@ -56,8 +56,8 @@ class CauseOptions(AnsweringOptions):
     # Layer in which clicks hide a word; None is every layer.
     where: int | None = option(
         None,
-        label=gettext_lazy("Hidden in"),
-        help=gettext_lazy("Every layer: as if the word did not exist for the others."),
+        label=gettext_lazy("Masked in"),
+        help=gettext_lazy("In every layer, the other words cannot attend to it."),
     )
     later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = option(

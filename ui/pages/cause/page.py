@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
@@ -31,6 +31,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
 MOST_TOKENS = 512
+PROMPT = gettext_lazy("Nothing is ablated. Click a head on the map, or choose another action.")
 
 
 def how_to_read() -> None:
@@ -76,9 +77,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         with right:
             chance(case)
         if not edits:
-            show_notice(
-                _("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status"
-            )
+            show_notice(translate(PROMPT), role="status")
         draw_edit_list(edits, case.places, head)
         later_heads(case)
         curve(case)

@@ -63,7 +63,7 @@ def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, optio
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
-    token_strip.mount(chips, STRIP, title=_("Click a word to hide it"), on_pick=lambda: _on_click(groups, row, request))
+    token_strip.mount(chips, STRIP, title=_("Click a word to mask it"), on_pick=lambda: _on_click(groups, row, request))
     if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
         show_notice(
             _("This model reads {typed} as its own {mask}.", mask=filled.mask, typed=TYPED),
