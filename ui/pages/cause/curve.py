@@ -13,7 +13,7 @@ from i18n import _, gettext_lazy
 from ui.ablation.edits import Head
 from ui.ablation.effects import SEED
 from ui.input.controls import bound_widget
-from ui.pages.cause.experiment import AblationExperiment
+from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps

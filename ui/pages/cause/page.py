@@ -12,13 +12,10 @@ from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
-from ui.pages.cause.controls import draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
-from ui.pages.cause.effects import before_after, chance, one_at_a_time
-from ui.pages.cause.experiment import AblationExperiment
-from ui.pages.cause.later_heads import later_heads
-from ui.pages.cause.metric import AnswerMetric, build_metric, metric_model
-from ui.pages.cause.options import CauseOptions
+from ui.pages.cause.effects import before_after, chance, later_heads, one_at_a_time
+from ui.pages.cause.metric import AblationExperiment, AnswerMetric, build_metric, metric_model
+from ui.pages.cause.options import CauseOptions, draw_edit_list, pick_clicks, pick_words
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend

@@ -12,7 +12,7 @@ from inference.tasks.edit_effects import Effect
 from inference.tasks.labels import CHOICE, EACH
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.tinylabels import save
-from ui.pages.cause import labels
+from ui.pages.cause import metric
 
 TEXT = "the animal was a cat"
 LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
@@ -20,7 +20,7 @@ LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
 
 @pytest.mark.parametrize("sort", [CHOICE, EACH])
 def test_of_two_labels_the_probabilities_are_told(sort: str) -> None:
-    found = labels._pair_log_probs(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
+    found = metric._pair_log_probs(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
     assert found.names == ("c", "a")
     odds = np.exp(LOGITS) if sort == CHOICE else 1 / (1 + np.exp(-LOGITS))
     shares = odds / odds.sum(axis=1, keepdims=True) if sort == CHOICE else odds
