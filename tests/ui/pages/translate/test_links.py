@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"text": "a cat " * 60}, "tiny-marian reads at most 64"),
         ({"target": "le chat " * 60}, "tiny-marian writes at most 64"),
         ({"model": "openai-community/gpt2"}, "GPT-2 has no head that writes one text from another"),
-        ({"show": "<b>"}, "“show” is unknown"),
+        ({"show": "<b>"}, "“show” is not valid"),
         ({"show": "without", "edits": "ax9-0"}, "names a head that is not there"),
         ({"show": "without", "edits": "cx0-0-1-99"}, "names a token that is not there"),
         ({"cross": "99-<b>", "width": "77"}, "cross head"),
