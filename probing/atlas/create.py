@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,10 @@ from probing.atlas.state import AtlasState
 from probing.atlas.store import MANIFEST, write_atlas
 
 WORKERS = 2  # concurrent requests: two passes of one thread each are faster than a single pass of two threads
+SHARDS = "shards"  # folder of the states of an unfinished atlas that several processes build
 Say = Callable[[str], None]
+Progress = Callable[[int], None]  # gets the number of tokens read
+Run = Callable[[AtlasPlan, Path, str, Progress, Callable[[], bool]], tuple[AtlasState, bool]]
 
 
 class UncachedBackend:
@@ -36,7 +40,7 @@ def refuse_other_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UserError(gettext_lazy("{folder} is a file. Give a new folder for the atlas.", folder=folder))
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    if names and not names & {MANIFEST, STATE}:
+    if names and not names & {MANIFEST, STATE, SHARDS}:
         raise UserError(gettext_lazy("{folder} holds other files. Give a new folder for the atlas.", folder=folder))
 
 
@@ -49,22 +53,27 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
     *,
     checks: bool = True,
     about: Mapping[str, Any] | None = None,
+    run: Run | None = None,
 ) -> tuple[AtlasState, bool]:
     """Build or continue an atlas and write it; return its state, and True if all texts were read.
 
     ``say`` gets a line after every step. With ``checks``, a complete atlas gets a control with random weights, and gold
-    relations if a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far. Raise UserError if a file,
-    the model or the folder cannot be used.
+    relations if a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far. ``run`` reads the texts
+    in another place than this process. Raise UserError if a file, the model or the folder cannot be used.
     """
     refuse_other_folder(folder)
     sources = plan.sources()
     folder.mkdir(parents=True, exist_ok=True)
     limit = f" / {plan.tokens:,}" if plan.tokens else ""
 
-    def progress(state: AtlasState) -> None:
-        say(f"{state.tokens:,}{limit} tokens")
+    def progress(tokens: int) -> None:
+        say(f"{tokens:,}{limit} tokens")
 
-    state, complete = run_plan(backend, plan, folder, plan.key(sources), WORKERS, progress, stopped)
+    key = plan.key(sources)
+    if run is None:
+        state, complete = run_plan(backend, plan, folder, key, WORKERS, progress, stopped)
+    else:
+        state, complete = run(plan, folder, key, progress, stopped)
     control, relations = None, None
     if complete and checks:
         control = control_state(backend, plan, say)
@@ -72,6 +81,7 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
     write_atlas(folder, state, plan, sources, control=control, finished=complete, relations=relations, about=about)
     if complete:
         (folder / STATE).unlink(missing_ok=True)
+        shutil.rmtree(folder / SHARDS, ignore_errors=True)
     return state, complete
 
 
