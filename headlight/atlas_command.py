@@ -21,7 +21,7 @@ from headlight.command_input import (
 )
 from headlight.score_command import read_head
 from probing.atlas.build import STATE, AtlasPlan, run_plan
-from probing.atlas.create import WORKERS, Run, UncachedBackend, create_atlas, refuse_other_folder
+from probing.atlas.create import WORKERS, BuildStep, Run, UncachedBackend, create_atlas, refuse_other_folder
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
 from probing.atlas.store import Atlas, write_atlas
@@ -77,9 +77,12 @@ def run_build(asked: argparse.Namespace) -> int:
         if plan.shard[1] > 1:
             return _build_shard(uncached, plan, asked.out)
         run = None if asked.ray is None else _ray_run(asked.ray)
-        state, complete = create_atlas(uncached, plan, asked.out, _print, checks=not asked.no_control, run=run)
+        state, complete = create_atlas(uncached, plan, asked.out, _print_step, checks=not asked.no_control, run=run)
     finally:
         _print("")
+    if not state.windows:
+        print("Stopped before the first texts were read.")
+        return 130
     print(_summary(Atlas.open(asked.out), state))
     return 0 if complete else 130
 
@@ -135,6 +138,10 @@ def _print(line: str) -> None:
     """Print a line that the next call overwrites, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _print_step(step: BuildStep) -> None:
+    _print(str(step))
 
 
 def run_merge(asked: argparse.Namespace) -> int:
