@@ -53,7 +53,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     sweeping.cancel()
 
 
-ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors)
+ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, atlas_build, teach, vectors)
 ours = [route for room in ROOMS for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",

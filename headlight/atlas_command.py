@@ -35,7 +35,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
-    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, TSV or CoNLL-U")
+    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, CSV, TSV or CoNLL-U")
     first.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the atlas")
     first.add_argument("--tokens", type=int, metavar="N", help="the most tokens to read; all without it")
     first.add_argument("--links", type=int, default=40_000, metavar="N", help="links of each head (40000)")
