@@ -126,14 +126,17 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     )
 
 
-def download_table(content: str, name: str, *, key: str | None = None, **more: Any) -> None:
-    """Draw a download button for a CSV table with the provenance of the page.
-
-    ``more`` is passed to ``download_button``: another provenance, or the container.
-    """
-    if "provenance" not in more:
-        more["provenance"] = page_provenance()
-    download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, **more)
+def download_table(
+    content: str,
+    name: str,
+    *,
+    key: str | None = None,
+    place: DeltaGenerator | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw a download button for a CSV table; ``provenance`` is that of the page if it is None."""
+    about = page_provenance() if provenance is None else provenance
+    download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, place=place, provenance=about)
 
 
 MISSING = "–"  # Streamlit's default is the English word None.
