@@ -80,7 +80,7 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
         (GOOD.replace("X,b,2", "X,b,two").encode(), "Line 2: “two” is not a number"),
         (GOOD.replace("X,b,2", "X,b,nan").encode(), "Line 2: “nan” is not a number"),
         (GOOD.replace("X,b,2", "X,b,-inf").encode(), "Line 2: “-inf” is not a number"),
-        (GOOD.replace("X,b,2", "X,b,1e7").encode(), "Line 2: “1e7” is beyond"),
+        (GOOD.replace("X,b,2", "X,b,1e7").encode(), "Line 2: “1e7” is out of range"),
         (GOOD.replace("X,b,2", "X,b,=1+1").encode(), "Line 2: “=1[+]1” is not a number"),
         (GOOD.replace("X,b,2", "X,b,2,3").encode(), "X has lines of different lengths"),
         (GOOD.replace("X,b,2", "X,,2").encode(), "Line 2 of X needs a name"),
