@@ -83,9 +83,9 @@ def _describe_change(case: AblationExperiment, change: float) -> str:
     if not case.watch.names:
         return _("the sentence vector moves by {change} (1 − cosine)", change=format_small(change))
     first, second = case.watch.names
-    times = factor(change) if change >= 0 else f"1/{factor(change)}"
+    by = factor(change) if change >= 0 else f"1/{factor(change)}"
     return _("the odds of “{first}” against “{second}” change by a factor of {times}",
-             first=first, second=second, times=times)  # fmt: skip
+             first=first, second=second, times=by)  # fmt: skip
 
 
 def before_after(case: AblationExperiment) -> None:
