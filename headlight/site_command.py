@@ -25,11 +25,12 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import Shown
-from i18n import _, available_languages, use_language
+from i18n import available_languages, gettext_lazy
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
 from viz.components.explore.content import places
-from viz.site import RecordedText, site_files
+from viz.site import site_files
+from viz.site_text import RecordedText
 
 MARK = '<meta name="generator" content="Headlight">'
 
@@ -42,6 +43,35 @@ class VariantPair:
     words: tuple[str, str]
     source: str
     candidates: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A text that the command line names, with its caption."""
+
+    kind: str  # the name of the option
+    value: str
+    caption: str = ""
+
+
+class SiteInput(argparse.Action):
+    """An option that adds an entry to the site; the order of the options is that of the page."""
+
+    def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
+        """Append the entry."""
+        entry = Entry((option or "").lstrip("-"), value)
+        setattr(asked, self.dest, [*getattr(asked, self.dest), entry])
+
+
+class InputCaption(argparse.Action):
+    """An option that gives the entry before it a caption."""
+
+    def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
+        """Replace the last entry by one with the caption."""
+        entries = getattr(asked, self.dest)
+        if not entries:
+            parser.error(f"{option} follows the text that it describes.")
+        setattr(asked, self.dest, [*entries[:-1], replace(entries[-1], caption=value)])
 
 
 ALTERNATIVES = re.compile(r"\{([^{}|]+(?:\|[^{}|]+)+)\}")
@@ -92,16 +122,26 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or a site that is replaced")
     parser.add_argument(
         "--text",
-        action="append",
+        action=SiteInput,
+        dest="entries",
         default=[],
         metavar="TEXT",
         help="a text of the site; repeatable; {a|b} gives variants",
     )
+    parser.add_argument(
+        "--caption", action=InputCaption, dest="entries", metavar="TEXT", help="a caption for the text before it"
+    )
     parser.add_argument("--only", action="store_true", help="leave out the pair “… too tired | wide”")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
     parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
-    parser.add_argument("--cite", default="", metavar="TEXT", help="a caption or citation below the figures")
-    parser.add_argument("--lang", choices=available_languages(), default="en", help="the language of the page")
+    parser.add_argument("--cite", default="", metavar="TEXT", help="a citation at the end of the page")
+    parser.add_argument(
+        "--lang",
+        choices=available_languages(),
+        nargs="+",
+        default=["en"],
+        help="the languages of the page; the first is shown unless the reader's browser prefers another",
+    )
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     add_model_option(parser)
     add_hub_options(parser)
@@ -110,23 +150,31 @@ def add_parser(commands: Any) -> None:
 
 def run(asked: argparse.Namespace) -> int:
     """Write the folder of the site and return the exit status."""
-    if asked.only and not asked.text:
+    if asked.only and not asked.entries:
         raise CommandError("A site needs a text: add --text TEXT, or leave out --only.")
     refuse_folder(asked.folder)
     backend, model = open_model(asked)
-    with use_language(asked.lang):
-        recorded = [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked)
-        for variants in [variants_of(text_of(text) or "") for text in asked.text]:
-            for text, word in variants:
-                request = TraceRequest(model, text, revision=asked.revision)
-                trace = read_trace(backend, request, asked.truncate)
-                prior = positional_prior_of(backend, request, trace)
-                recorded.append(replace(_text_of_trace(trace, prior, asked.part, variants[0][0]), label=word))
-        files = site_files(recorded, asked.title, asked.cite)
+    request = TraceRequest(model, revision=asked.revision)
+    recorded = [] if asked.only else _variants(backend, request, asked)
+    for entry in asked.entries:
+        recorded += _texts(backend, request, entry, asked)
+    files = site_files(recorded, asked.title, asked.cite, list(dict.fromkeys(asked.lang)))
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
     print(f"{asked.folder}: {len(recorded)} texts, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
     return 0
+
+
+def _texts(backend: LocalBackend, request: TraceRequest, entry: Entry, asked: Any) -> list[RecordedText]:
+    """Return the variants of a text."""
+    variants, found = variants_of(text_of(entry.value) or ""), []
+    for text, word in variants:
+        its = replace(request, text=text)
+        trace = read_trace(backend, its, asked.truncate)
+        prior = positional_prior_of(backend, its, trace)
+        made = _text_of_trace(trace, prior, asked.part, variants[0][0])
+        found.append(replace(made, label=word, caption=entry.caption))
+    return found
 
 
 def refuse_folder(folder: Path) -> None:
@@ -204,7 +252,7 @@ def _strongest(view: View, weights: Any) -> dict[str, Any]:
 
 def _describe(before: Any, now: Any, other: str) -> str:
     """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
-    return _(
+    return gettext_lazy(
         "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}.",
         other=other,
         many=int(flips(preference(before), preference(now)).sum()),

@@ -19,7 +19,8 @@ from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
 
-CAT = "The cat sat on the mat because it was warm."
+CAT = "The cat sat uncharacteristically on the mat because it was warm."
+CAPTION = "Figure 1: a <b>cat</b>."
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -30,7 +31,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("host")
-    assert main(["site", str(root / "some" / "path"), "--text", CAT]) == 0
+    assert main(["site", str(root / "some" / "path"), "--text", CAT, "--caption", CAPTION, "--lang", "en", "zh"]) == 0
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/some/path/"
@@ -71,6 +72,45 @@ def test_a_link_restores_a_text_and_its_head(page: Page, site: str) -> None:
     expect(page.locator("[data-painted]").first).to_have_attribute("data-painted", str(head), timeout=PATIENCE)
     page.go_back()
     expect(page.locator("#about")).to_contain_text(FAMOUS.texts[0])
+
+
+def test_tokens_merge_to_words_and_back(page: Page, site: str) -> None:
+    page.goto(site)
+    page.get_by_role("button", name=CAT, exact=True).click()
+    painted(page)
+    expect(page.locator("#caption")).to_have_text(CAPTION)
+    trace = LocalBackend().trace(TraceRequest(text=CAT))
+    tokens, words = View(trace), View(trace, words=True)
+    assert len(words.queries) < len(tokens.queries)
+    last = len(words.queries) - 2  # the full stop
+    page.locator(".words").click()
+    expect(page.locator(".chip")).to_have_count(len(words.queries))
+    page.locator(".chip").nth(last).click()
+    expect(page).to_have_url(re.compile(f"focus={last}&"))
+    page.locator(".words").click()
+    expect(page.locator(".chip")).to_have_count(len(tokens.queries))
+    expect(page).to_have_url(re.compile(f"focus={words.queries[last].pieces[0]}&"))
+
+
+def test_another_language_keeps_the_selection(page: Page, site: str) -> None:
+    page.goto(site)
+    painted(page)
+    page.locator(".chip").nth(2).press("]")
+    expect(page).to_have_url(re.compile("head="))
+    painted(page)
+    said = page.locator(".hl").inner_text()
+    painted_as = page.locator("[data-painted]").first.get_attribute("data-painted").split("|")[1:]
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator(".hl")).not_to_have_text(said)
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+    for _visit in range(2):
+        expect(page.locator("[data-painted]").first).to_have_attribute(
+            "data-painted", re.compile(re.escape("|".join(["", *painted_as]))), timeout=PATIENCE
+        )
+        assert accessibility(page) == []
+        page.reload()
+    page.goto(site)  # without the address, the browser remembers the language
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
 
 
 def test_an_opened_site_opens_without_a_network(browser: Browser, site: str) -> None:
