@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,17 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import Shown
-from i18n import available_languages, gettext_lazy
+from headlight.site_lessons import chosen_lessons, lesson_content, record_step
+from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
+from lessons.answer_key import CheckInput
+from lessons.schema import Lesson
 from viz.components.explore.content import places
-from viz.site import site_files
+from viz.site import SiteFolder
 from viz.site_text import RecordedText
 
+OWN_FILES = ("site-*.js", "site-*.css", "matrices-*.js", "texts/*.bin", "lessons/*.json", "lessons/*.bin")
 MARK = '<meta name="generator" content="Headlight">'
 
 
@@ -131,6 +136,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--caption", action=InputCaption, dest="entries", metavar="TEXT", help="a caption for the text before it"
     )
+    parser.add_argument(
+        "--lessons",
+        nargs="*",
+        metavar="NAME",
+        help="lessons of the app by name, and lesson files in .toml; without a name the whole course",
+    )
     parser.add_argument("--only", action="store_true", help="leave out the pair “… too tired | wide”")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
     parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
@@ -150,19 +161,44 @@ def add_parser(commands: Any) -> None:
 
 def run(asked: argparse.Namespace) -> int:
     """Write the folder of the site and return the exit status."""
-    if asked.only and not asked.entries:
-        raise CommandError("A site needs a text: add --text TEXT, or leave out --only.")
+    if asked.only and not asked.entries and asked.lessons is None:
+        raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
+    lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
     backend, model = open_model(asked)
     request = TraceRequest(model, revision=asked.revision)
+    folder = SiteFolder(list(dict.fromkeys(asked.lang)))
     recorded = [] if asked.only else _variants(backend, request, asked)
     for entry in asked.entries:
         recorded += _texts(backend, request, entry, asked)
-    files = site_files(recorded, asked.title, asked.cite, list(dict.fromkeys(asked.lang)))
+    for text in recorded:
+        folder.add_text(text)
+    for name, lesson in lessons.items():
+        _add_lesson(folder, name, lesson)
+    files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
-    print(f"{asked.folder}: {len(recorded)} texts, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
+    entries = f"{len(recorded)} texts" + (f", {len(lessons)} lessons" if lessons else "")
+    print(f"{asked.folder}: {entries}, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
     return 0
+
+
+def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
+    """Add a lesson with the texts that its steps show; lessons name their own models."""
+    models = LocalBackend()
+
+    def record(read: CheckInput) -> str:
+        request = TraceRequest(**read.request_fields, target=read.target or None)
+        trace = models.trace(request)
+        prior = positional_prior_of(models, request, trace)
+        return folder.add_text(_text_of_trace(trace, prior, read.part or None, name), listed=False)
+
+    steps = [record_step(step, models, cache(record)) for step in lesson.steps]
+    contents = {}
+    for code in folder.languages:
+        with use_language(code):
+            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix)
+    folder.add_lesson(contents)
 
 
 def _texts(backend: LocalBackend, request: TraceRequest, entry: Entry, asked: Any) -> list[RecordedText]:
@@ -189,9 +225,15 @@ def refuse_folder(folder: Path) -> None:
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
     """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
-    earlier = [*folder.glob("site-*.js"), *folder.glob("site-*.css"), *folder.glob("texts/text-*.bin")]
+    earlier = [
+        *folder.glob("site-*.js"),
+        *folder.glob("site-*.css"),
+        *folder.glob("texts/text-*.bin"),
+        *folder.glob("lessons/lesson-*.json"),
+    ]
     try:
-        (folder / "texts").mkdir(parents=True, exist_ok=True)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
         for file in earlier:
             file.unlink()
     except OSError as error:

@@ -6,6 +6,7 @@ files of its entries.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import html
 import json
@@ -26,34 +27,90 @@ POLICY = (
 STORED = 1_000_000  # bytes that the service worker stores at once; more are stored only if a reader opens their texts
 
 
+class SiteFolder:
+    """The files of a site, by their path in its folder, while entries are added.
+
+    The names of scripts and texts contain a hash of their content, so that a browser never mixes two versions. The page
+    opens in the first of the languages; with several it has a switch.
+    """
+
+    def __init__(self, languages: Sequence[str] = (ENGLISH,)) -> None:
+        self.languages = languages
+        self.files: dict[str, bytes] = {}
+        self._texts: list[tuple[RecordedText, str, float]] = []
+        self._lessons: list[tuple[Mapping[str, Any], str]] = []
+        self._parts: dict[str, str] = {}  # components with a script of their own, which the page loads on demand
+
+    def add_text(self, text: RecordedText, *, listed: bool = True) -> str:
+        """Add a text and return the name of its file; the page lists it if ``listed``.
+
+        Raise TooLong if the text has more than LONGEST tokens.
+        """
+        content, error = text_file(text, self.languages)
+        name = self._add("texts/text", "bin", content)
+        if listed:
+            self._texts.append((text, name, error))
+        return name
+
+    def add_matrix(self, content: bytes) -> str:
+        """Add the data of matrices.js and return the name of its file."""
+        self._parts["matrices"] = "matrices/matrices"
+        return self._add("lessons/matrix", "bin", gzip.compress(content, mtime=0))
+
+    def add_lesson(self, contents: Mapping[str, Any]) -> None:
+        """Add a lesson; ``contents`` is the typedef Lesson of viz/components/site/lesson.js by language."""
+        name = self._add("lessons/lesson", "json", json.dumps(contents, ensure_ascii=False).encode())
+        self._lessons.append((contents, name))
+
+    def finish(self, title: str, citation: str = "") -> dict[str, bytes]:
+        """Return all files, with the page, its script and its service worker; raise ValueError for no entry."""
+        if not self._texts and not self._lessons:
+            raise ValueError("A site needs at least one text or lesson.")
+        optional = [*self.files]
+        parts = {name: self._add(name, "js", script(path).encode()) for name, path in self._parts.items()}
+        code = self._add("site", "js", script("site/site").encode())
+        look = stylesheet("standalone/standalone", "site/site", *self._parts.values()) + style()
+        sheet = self._add("site", "css", look.encode())
+        contents = {"languages": [self._in_language(code) for code in self.languages], "parts": parts}
+        with use_language(self.languages[0]):
+            self.files["index.html"] = _page(title, citation, contents, code, sheet).encode()
+        self.files["worker.js"] = _worker(self.files, optional)
+        return self.files
+
+    def _add(self, name: str, ending: str, content: bytes) -> str:
+        place = f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.{ending}"
+        self.files[place] = content
+        return place
+
+    def _in_language(self, code: str) -> dict[str, Any]:
+        """Return the messages and the lists of texts and lessons for site.js in a language."""
+        about = ("name", "title", "group", "minutes", "audience", "about")
+        with use_language(code):
+            return {
+                "code": code,
+                "name": language_name(code),
+                "words": translated_words("site/site"),
+                "texts": _entries(self._texts),
+                "lessons": [
+                    {**{field: lesson[code][field] for field in about}, "file": file, "asked": _questions(lesson[code])}
+                    for lesson, file in self._lessons
+                ],
+            }
+
+
 def site_files(
     texts: Sequence[RecordedText], title: str, citation: str = "", languages: Sequence[str] = (ENGLISH,)
 ) -> dict[str, bytes]:
-    """Return the files of a site, by their path in its folder.
-
-    The names of scripts and texts contain a hash of their content, so that a browser never mixes two versions. The page
-    opens in the first of the languages; with several it has a switch. Raise TooLong if a text has more than LONGEST
-    tokens, and ValueError for no text.
-    """
-    if not texts:
-        raise ValueError("A site needs at least one text.")
-    files: dict[str, bytes] = {}
-    made = [text_file(text, languages) for text in texts]
-    named = [_add(files, "texts/text", "bin", content) for content, _error in made]
-    errors = [error for _content, error in made]
-    code = _add(files, "site", "js", script("site/site").encode())
-    look = _add(files, "site", "css", (stylesheet("standalone/standalone", "site/site") + style()).encode())
-    contents = {"languages": [_in_language(one, texts, named, errors) for one in languages]}
-    with use_language(languages[0]):
-        files["index.html"] = _page(title, citation, contents, code, look).encode()
-    files["worker.js"] = _worker(files, named)
-    return files
+    """Return the files of a site of texts, as ``SiteFolder`` does."""
+    folder = SiteFolder(languages)
+    for text in texts:
+        folder.add_text(text)
+    return folder.finish(title, citation)
 
 
-def _add(files: dict[str, bytes], name: str, ending: str, content: bytes) -> str:
-    place = f"{name}-{hashlib.sha256(content).hexdigest()[:12]}.{ending}"
-    files[place] = content
-    return place
+def _questions(lesson: Mapping[str, Any]) -> list[int]:
+    """Return the indices of the steps that ask a question."""
+    return [at for at, step in enumerate(lesson["steps"]) if step["question"] is not None]
 
 
 def _worker(files: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
@@ -69,23 +126,10 @@ def _worker(files: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
     return source.replace('["SITE_FILES"]', json.dumps(stored)).encode()
 
 
-def _in_language(
-    code: str, texts: Sequence[RecordedText], files: Sequence[str], errors: Sequence[float]
-) -> dict[str, Any]:
-    """Return the messages and the list of texts for site.js in a language."""
-    with use_language(code):
-        return {
-            "code": code,
-            "name": language_name(code),
-            "words": translated_words("site/site"),
-            "texts": _entries(texts, files, errors),
-        }
-
-
-def _entries(texts: Sequence[RecordedText], files: Sequence[str], errors: Sequence[float]) -> list[dict[str, Any]]:
+def _entries(texts: Sequence[tuple[RecordedText, str, float]]) -> list[dict[str, Any]]:
     """Return the list of texts for site.js; texts with equal titles are variants of an entry."""
     entries: dict[str, list[dict[str, Any]]] = {}
-    for text, file, error in zip(texts, files, errors, strict=True):
+    for text, file, error in texts:
         about = dict(caption_pairs(caption(text.view)))
         about[_("Largest rounding error")] = f"{error:.1g}"
         variant = {
@@ -111,8 +155,9 @@ def _page(title: str, citation: str, contents: Mapping[str, Any], code: str, loo
 <nav id="texts"></nav>
 <div id="variants"></div>
 <p id="note"></p><p id="error" role="alert"></p>
-<main id="view"><div class="still"><p>{html.escape(translate(UNSCRIPTED))}</p></div></main>
-<p id="caption" dir="auto"></p>
+<div id="stage"><section id="lesson" hidden></section>
+<main id="view"><div class="still"><p>{html.escape(translate(UNSCRIPTED))}</p></div></main></div>
+<div id="worksheet"></div><p id="caption" dir="auto"></p>
 <footer><dl id="about"></dl>{cited}<p id="made">{html.escape(_("Made with Headlight."))}</p></footer>
 <script type="application/json" id="contents">{escape_json(contents)}</script>
 <script type="module" src="{code}"></script>

@@ -12,7 +12,10 @@ const PLACES = ["lang", "text", "words", "lesson", "step"];
  */
 export function toHash(where, selection = {}) {
   const fields = Object.entries(selection).filter(([name]) => name !== "pinned");
-  const known = [...Object.entries(where), ...fields].filter(([, value]) => value != null && value !== "");
+  const places = PLACES.map((name) => [name, where[/** @type {keyof Where} */ (name)]]);
+  const known = [...places, ...fields].filter(
+    ([name, value]) => value != null && (value !== "" || name === "lesson"),
+  );
   return `#${new URLSearchParams(known.map(([name, value]) => [name, String(value)]))}`;
 }
 

@@ -1,4 +1,4 @@
-// The page of a static site: a list of recorded texts, the switches of a text, and the main view.
+// The page of a static site: recorded texts with their switches and the main view, and lessons.
 //
 // The address keeps the text and the selection behind "#", so a link restores the view. Every file is fetched from the
 // folder of the page; nothing comes from another host.
@@ -8,17 +8,23 @@ import { h, setAttribute, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
 import { _, speak } from "../shared/words.js";
 import { fromHash, toHash } from "./address.js";
+import { guessBars, lessonList, lessonStep } from "./lesson.js";
 import { moveSelection } from "./merging.js";
+import { createProgress } from "./progress.js";
 import { payloadOf, recordedSource } from "./recorded.js";
 
-/** @import { Payload, Selection } from "../explore/types.js" */
+/** @import { Payload, Report, Selection } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
 /** @import { Where } from "./address.js" */
+/** @import { Lesson, LessonEntry, Step } from "./lesson.js" */
 /** @import { About } from "./recorded.js" */
 /** @typedef {{file: string, label: string, note: string, caption: string, about: Record<string, string>}} Variant */
 /** @typedef {{title: string, variants: Variant[]}} Entry a text and its variants */
-/** @typedef {{code: string, name: string, words: Record<string, string>, texts: Entry[]}} Tongue a language */
-/** @typedef {{languages: Tongue[]}} Contents */
+/**
+ * @typedef {{code: string, name: string, words: Record<string, string>, texts: Entry[], lessons: LessonEntry[]}} Tongue
+ * a language
+ */
+/** @typedef {{languages: Tongue[], parts: Record<string, string>}} Contents parts: scripts that are loaded on demand */
 
 /** Return the element with an id of the page. @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -39,29 +45,67 @@ export function languageOf(languages, code, preferred) {
   return codes.map((one) => languages.find((tongue) => tongue.code === one)).find(Boolean) ?? languages[0];
 }
 
-/** Return a function that fetches the file of a text once. */
-function createLoader() {
-  /** @type {Map<string, Promise<Frame & {header: About}>>} */
+/**
+ * Return a function that fetches and reads each file once.
+ * @template Content @param {(buffer: ArrayBuffer) => Content} read
+ */
+function createLoader(read) {
+  /** @type {Map<string, Promise<Content>>} */
   const files = new Map();
   /** @param {string} file */
-  async function fetchText(file) {
+  async function fetchFile(file) {
     const answer = await fetch(file);
     if (!answer.ok) throw new Error(_("The server answered {status}.", { status: answer.status }));
-    return /** @type {Frame & {header: About}} */ (decodeFrame(await unpack(await answer.arrayBuffer())));
+    return read(await unpack(await answer.arrayBuffer()));
   }
   return (/** @type {string} */ file) => {
-    const known = files.get(file) ?? fetchText(file);
+    const known = files.get(file) ?? fetchFile(file);
     files.set(file, known);
     known.catch(() => files.delete(file));
     return known;
   };
 }
 
+const loadText = createLoader((buffer) => /** @type {Frame & {header: About}} */ (decodeFrame(buffer)));
+const loadBytes = createLoader((buffer) => new Uint8Array(buffer));
+const loadLesson = createLoader((
+  buffer,
+) => /** @type {Record<string, Lesson>} */ (JSON.parse(new TextDecoder().decode(buffer))));
+
+/** @param {string} label @param {boolean} on @param {() => void} act */
+const choice = (label, on, act) =>
+  h("button", { type: "button", class: "choice", "aria-pressed": String(on), onclick: act }, label);
+
+/** Return the element of the view, of which a single component is shown at a time. @param {Contents["parts"]} parts */
+function createStand(parts) {
+  let close = () => {};
+  return {
+    /** @param {...Node} nodes */
+    clear(...nodes) {
+      close();
+      close = () => {};
+      place("view").replaceChildren(...nodes);
+    },
+    /** @param {Payload} payload @param {ReturnType<typeof recordedSource>} source @param {Report} report */
+    maps(payload, source, report) {
+      close();
+      for (const child of [...place("view").children]) if (!child.matches(".still, .hl")) child.remove();
+      close = mount(place("view"), payload, source, report).destroy;
+    },
+    /** @param {string} name of a component with a script of its own @param {unknown} data @param {...Node} after */
+    async part(name, data, ...after) {
+      const { default: component } = await import(new URL(parts[name], document.baseURI).href);
+      const parentElement = h("div");
+      this.clear(parentElement, ...after);
+      close = component({ data, parentElement, setTriggerValue() {} });
+    },
+  };
+}
+
 /** Draw the page. @param {Contents} contents */
-export function startSite({ languages }) {
-  const load = createLoader();
-  /** @type {ReturnType<typeof mount>|null} */
-  let view = null;
+export function startSite({ languages, parts }) {
+  const stand = createStand(parts);
+  const progress = createProgress(location.pathname, storage());
   /** @type {Tongue} */
   let tongue = languages[0];
   /** @type {Where} */
@@ -76,25 +120,44 @@ export function startSite({ languages }) {
     const every = tongue.texts.flatMap((entry) => entry.variants.map((variant) => ({ entry, variant })));
     return every.find(({ variant }) => variant.file === file) ?? every[0];
   };
-  /** Show a text with a selection. @param {Where} to @param {Partial<Selection>} selection */
+  /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
   async function show(to, selection) {
     where = to;
-    const file = to.text ?? "";
-    drawList();
+    drawLists();
     try {
-      const frame = await load(file);
-      if (where !== to) return;
-      const payload = payloadOf(frame.header, tongue.code, to.words === "1");
-      const first = moveSelection(frame.header.payload.selection, frame.header.payload, payload);
-      drawn = { ...payload, base: toHash(to), selection: { ...first, ...selection } };
-      kept = drawn.selection;
-      view?.destroy();
-      view = mount(place("view"), drawn, recordedSource(frame, to.words === "1"), { selection: keep });
-      setText(place("error"), "");
-      drawWords(frame.header);
+      if (to.lesson === undefined) await showText(to, selection);
+      else await showLesson(to, selection);
+      if (where === to) setText(place("error"), "");
     } catch (error) {
       if (where === to) setText(place("error"), error instanceof Error ? error.message : String(error));
     }
+  }
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showText(to, selection) {
+    place("lesson").hidden = true;
+    const header = await showMaps(to, String(to.text), to.words === "1", selection, false, () => {});
+    if (header) drawWords(header);
+  }
+  /**
+   * Show the maps of a file; return its header, or null if the reader has gone elsewhere.
+   * @param {Where} to @param {string} file @param {boolean} words @param {Partial<Selection>} selection
+   * @param {boolean} quiet @param {(selection: Selection) => void} tell
+   */
+  async function showMaps(to, file, words, selection, quiet, tell) {
+    const frame = await loadText(file);
+    if (where !== to) return null;
+    const { header } = frame;
+    const payload = payloadOf(header, tongue.code, words);
+    const first = moveSelection(header.payload.selection, header.payload, payload);
+    drawn = { ...payload, quiet, base: toHash(to), selection: { ...first, ...selection } };
+    kept = drawn.selection;
+    stand.maps(drawn, recordedSource(frame, words), {
+      selection: (chosen) => {
+        keep(chosen);
+        tell(chosen);
+      },
+    });
+    return header;
   }
   /** Store a selection in the address. @param {Selection} selection */
   function keep(selection) {
@@ -106,26 +169,73 @@ export function startSite({ languages }) {
     history.pushState(null, "", toHash(to, selection));
     show(to, selection);
   }
-  /** @param {string} label @param {boolean} on @param {() => void} act */
-  const choice = (label, on, act) =>
-    h("button", { type: "button", class: "choice", "aria-pressed": String(on), onclick: act }, label);
-  function drawList() {
-    const { entry, variant } = variantOf(where.text);
+  /** @param {string|null} name the list of lessons if null @param {number} step */
+  const goLesson = (name, step) => go({ lang: where.lang, lesson: name ?? "", step: name ? String(step + 1) : "" }, {});
+
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showLesson(to, selection) {
+    place("lesson").hidden = false;
+    const entry = tongue.lessons.find(({ name }) => name === to.lesson);
+    if (!entry) {
+      stand.clear();
+      return place("lesson").replaceChildren(...lessonList(tongue.lessons, progress, goLesson));
+    }
+    const lesson = (await loadLesson(entry.file))[tongue.code];
+    if (where !== to) return;
+    const at = Math.max(0, Math.min(Number(to.step) - 1 || 0, lesson.steps.length - 1));
+    progress.setPlace(lesson.name, at);
+    const answered = () => lesson.steps[at].held && show(to, kept);
+    const shown = lessonStep(lesson, at, progress, { go: goLesson, answered });
+    place("lesson").replaceChildren(shown.el);
+    place("worksheet").replaceChildren(shown.worksheet);
+    const held = progress.answer(lesson.name, at).tries ? "" : lesson.steps[at].held;
+    await showStep(to, lesson.steps[at], held, selection, shown.follow);
+  }
+  /**
+   * Show the view of a step, without the part that is withheld.
+   * @param {Where} to @param {Step} step @param {Step["held"]} held @param {Partial<Selection>} selection
+   * @param {ReturnType<typeof lessonStep>["follow"]} follow
+   */
+  async function showStep(to, { view }, held, selection, follow) {
+    if (held === "view") {
+      stand.clear(h("p", { class: "quiet" }, _("The view opens after your first answer: say what you expect.")));
+    } else if (view?.kind === "guesses") stand.clear(...guessBars(view));
+    else if (view?.kind === "matrix") {
+      const data = await loadBytes(view.file);
+      if (where === to) await stand.part("matrices", data, h("p", { class: "quiet" }, view.caption));
+    } else if (view?.kind === "maps") {
+      const { header } = await loadText(view.file);
+      const cells = payloadOf(header, tongue.code, view.words);
+      const own = moveSelection({ ...header.payload.selection, ...view.selection }, header.payload, cells);
+      const first = { ...own, ...selection };
+      const tell = (/** @type {Partial<Selection>} */ { layer = 0, head = 0, focus }) => {
+        const moved = focus != null && focus !== own.focus;
+        follow({ layer, head, token: moved ? cells.queries[focus].at[0] : null });
+      };
+      await showMaps(to, view.file, view.words, first, held === "results", tell);
+      tell(first);
+    } else stand.clear();
+  }
+  function drawLists() {
+    const reads = where.lesson === undefined;
+    const found = reads ? variantOf(where.text) : null;
     const list = tongue.texts.map((one) =>
-      choice(one.title, one === entry, () => go({ ...where, text: one.variants[0].file }, {}))
+      choice(one.title, one === found?.entry, () => go({ lang: where.lang, text: one.variants[0].file }, {}))
     );
+    if (tongue.lessons.length) list.push(choice(_("Lessons"), !reads, () => goLesson(null, 0)));
     setAttribute(place("texts"), "aria-label", _("Texts"));
     place("texts").replaceChildren(...(list.length > 1 ? list : []));
-    const variants = entry.variants.map((one) =>
-      choice(one.label, one === variant, () => go({ ...where, text: one.file }, kept))
+    place("worksheet").replaceChildren();
+    const variants = (found?.entry.variants ?? []).map((one) =>
+      choice(one.label, one === found?.variant, () => go({ ...where, text: one.file }, kept))
     );
     setAttribute(place("variants"), "role", "group");
     setAttribute(place("variants"), "aria-label", _("Variants"));
     place("variants").replaceChildren(...(variants.length > 1 ? variants : []));
-    setText(place("note"), variant.note);
-    setText(place("caption"), variant.caption);
+    setText(place("note"), found?.variant.note ?? "");
+    setText(place("caption"), found?.variant.caption ?? "");
     setText(place("made"), _("Made with Headlight."));
-    const rows = Object.entries(variant.about).flatMap((
+    const rows = Object.entries(found?.variant.about ?? {}).flatMap((
       [name, value],
     ) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]);
     place("about").replaceChildren(...rows);
@@ -160,33 +270,43 @@ export function startSite({ languages }) {
     document.documentElement.lang = to.code;
     drawLanguages();
   }
-  /** Show the text and the selection of the address. */
+  /** Show the text or the lesson, and the selection, of the address. */
   function open() {
     const { where: asked, selection } = fromHash(location.hash);
     setTongue(languageOf(languages, asked.lang ?? remembered(), languages.length > 1 ? navigator.languages : []));
-    const { variant } = variantOf(asked.text);
-    show({ ...asked, text: variant.file }, variant.file === asked.text ? selection : {});
+    const found = variantOf(asked.text);
+    if (asked.lesson !== undefined || !found) return show({ ...asked, lesson: asked.lesson ?? "" }, selection);
+    show({ ...asked, text: found.variant.file }, found.variant.file === asked.text ? selection : {});
+  }
+  /** @param {KeyboardEvent} event Alt+Page Down and Alt+Page Up turn the steps of a lesson */
+  function turnStep(event) {
+    const by = { PageDown: 1, PageUp: -1 }[event.key];
+    if (by && event.altKey && where.lesson) goLesson(where.lesson, Math.max(0, (Number(where.step) || 1) - 1 + by));
   }
   addEventListener("popstate", open);
+  addEventListener("keydown", turnStep);
   open();
 }
 
 const NO_ARRAYS = { layers: [], summed: null, sampled: false, habits: null };
 const LANGUAGE_KEY = "headlight language";
 
-/** Return the language that the reader chose on an earlier visit; null if the browser stores nothing. */
-function remembered() {
+/** Return the browser's storage, or undefined if it is forbidden. */
+function storage() {
   try {
-    return localStorage.getItem(LANGUAGE_KEY);
+    return globalThis.localStorage;
   } catch {
-    return null;
+    return undefined;
   }
 }
+
+/** Return the language that the reader chose on an earlier visit; undefined if the browser stores nothing. */
+const remembered = () => storage()?.getItem(LANGUAGE_KEY);
 
 /** @param {string} code */
 function remember(code) {
   try {
-    localStorage.setItem(LANGUAGE_KEY, code);
+    storage()?.setItem(LANGUAGE_KEY, code);
   } catch { /* the address keeps the language */ }
 }
 
