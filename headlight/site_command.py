@@ -21,6 +21,7 @@ from headlight.command_input import (
     add_model_option,
     open_model,
     positional_prior_of,
+    read_picture,
     read_trace,
     text_of,
     write_file,
@@ -34,9 +35,19 @@ from lessons.answer_key import CheckInput
 from lessons.schema import Lesson
 from viz.components.explore.content import places
 from viz.site import SiteFolder
+from viz.site_picture import RecordedPicture
 from viz.site_text import RecordedText
 
-OWN_FILES = ("site-*.js", "site-*.css", "matrices-*.js", "texts/*.bin", "lessons/*.json", "lessons/*.bin")
+OWN_FILES = (
+    "site-*.js",
+    "site-*.css",
+    "matrices-*.js",
+    "picture-*.js",
+    "texts/*.bin",
+    "texts/photo-*",
+    "lessons/*.json",
+    "lessons/*.bin",
+)
 MARK = '<meta name="generator" content="Headlight">'
 
 
@@ -52,10 +63,11 @@ class VariantPair:
 
 @dataclass(frozen=True)
 class Entry:
-    """A text that the command line names, with its caption."""
+    """A text or an image file that the command line names, with its caption and its model."""
 
-    kind: str  # the name of the option
+    kind: str  # "text" or "picture"
     value: str
+    model: str | None  # the last model before it; None for that of the whole site
     caption: str = ""
 
 
@@ -64,7 +76,7 @@ class SiteInput(argparse.Action):
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
-        entry = Entry((option or "").lstrip("-"), value)
+        entry = Entry((option or "").lstrip("-"), value, asked.model)
         setattr(asked, self.dest, [*getattr(asked, self.dest), entry])
 
 
@@ -75,7 +87,7 @@ class InputCaption(argparse.Action):
         """Replace the last entry by one with the caption."""
         entries = getattr(asked, self.dest)
         if not entries:
-            parser.error(f"{option} follows the text that it describes.")
+            parser.error(f"{option} follows the text or image that it describes.")
         setattr(asked, self.dest, [*entries[:-1], replace(entries[-1], caption=value)])
 
 
@@ -134,7 +146,18 @@ def add_parser(commands: Any) -> None:
         help="a text of the site; repeatable; {a|b} gives variants",
     )
     parser.add_argument(
-        "--caption", action=InputCaption, dest="entries", metavar="TEXT", help="a caption for the text before it"
+        "--picture",
+        action=SiteInput,
+        dest="entries",
+        metavar="FILE",
+        help="an image file for a vision model; repeatable",
+    )
+    parser.add_argument(
+        "--caption",
+        action=InputCaption,
+        dest="entries",
+        metavar="TEXT",
+        help="a caption for the text or image before it",
     )
     parser.add_argument(
         "--lessons",
@@ -165,22 +188,34 @@ def run(asked: argparse.Namespace) -> int:
         raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
     lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
-    backend, model = open_model(asked)
-    request = TraceRequest(model, revision=asked.revision)
+    opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
+    backend, model = opened(asked.model)
     folder = SiteFolder(list(dict.fromkeys(asked.lang)))
-    recorded = [] if asked.only else _variants(backend, request, asked)
-    for entry in asked.entries:
-        recorded += _texts(backend, request, entry, asked)
-    for text in recorded:
+    for text in [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked):
         folder.add_text(text)
+    for entry in asked.entries:
+        backend, model = opened(entry.model or asked.model)
+        request = TraceRequest(model, revision=asked.revision)
+        if entry.kind == "picture":
+            folder.add_picture(_picture(backend, request, entry))
+        else:
+            for text in _texts(backend, request, entry, asked):
+                folder.add_text(text)
     for name, lesson in lessons.items():
         _add_lesson(folder, name, lesson)
     files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
-    entries = f"{len(recorded)} texts" + (f", {len(lessons)} lessons" if lessons else "")
+    entries = f"{folder.entries} texts" + (f", {len(lessons)} lessons" if lessons else "")
     print(f"{asked.folder}: {entries}, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
     return 0
+
+
+def _picture(backend: LocalBackend, request: TraceRequest, entry: Entry) -> RecordedPicture:
+    """Return the picture of an image file; the file's name is its title."""
+    file = Path(entry.value)
+    trace = backend.trace(replace(request, picture=read_picture(file)))
+    return RecordedPicture(trace, file.stem, caption=entry.caption)
 
 
 def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
@@ -225,12 +260,7 @@ def refuse_folder(folder: Path) -> None:
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
     """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
-    earlier = [
-        *folder.glob("site-*.js"),
-        *folder.glob("site-*.css"),
-        *folder.glob("texts/text-*.bin"),
-        *folder.glob("lessons/lesson-*.json"),
-    ]
+    earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

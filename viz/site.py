@@ -18,6 +18,7 @@ from viz.components.explore.content import style
 from viz.components.script import escape_json, own_source, script, stylesheet, translated_words
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
 from viz.export import caption
+from viz.site_picture import RecordedPicture, photo_file, picture_file
 from viz.site_text import RecordedText, text_file
 
 POLICY = (
@@ -37,9 +38,14 @@ class SiteFolder:
     def __init__(self, languages: Sequence[str] = (ENGLISH,)) -> None:
         self.languages = languages
         self.files: dict[str, bytes] = {}
-        self._texts: list[tuple[RecordedText, str, float]] = []
+        self._entries: list[tuple[RecordedText | RecordedPicture, str, float]] = []
         self._lessons: list[tuple[Mapping[str, Any], str]] = []
         self._parts: dict[str, str] = {}  # components with a script of their own, which the page loads on demand
+
+    @property
+    def entries(self) -> int:
+        """Return the number of texts and pictures that the page lists."""
+        return len(self._entries)
 
     def add_text(self, text: RecordedText, *, listed: bool = True) -> str:
         """Add a text and return the name of its file; the page lists it if ``listed``.
@@ -49,8 +55,16 @@ class SiteFolder:
         content, error = text_file(text, self.languages)
         name = self._add("texts/text", "bin", content)
         if listed:
-            self._texts.append((text, name, error))
+            self._entries.append((text, name, error))
         return name
+
+    def add_picture(self, picture: RecordedPicture) -> None:
+        """Add a picture; raise TooLong if it has more than LONGEST tokens."""
+        self._parts["picture"] = "picture/picture"
+        photo = photo_file(picture)
+        address = self._add("texts/photo", "png" if photo.startswith(b"\x89PNG") else "jpg", photo)
+        content, error = picture_file(picture, address, self.languages)
+        self._entries.append((picture, self._add("texts/picture", "bin", content), error))
 
     def add_matrix(self, content: bytes) -> str:
         """Add the data of matrices.js and return the name of its file."""
@@ -64,7 +78,7 @@ class SiteFolder:
 
     def finish(self, title: str, citation: str = "") -> dict[str, bytes]:
         """Return all files, with the page, its script and its service worker; raise ValueError for no entry."""
-        if not self._texts and not self._lessons:
+        if not self._entries and not self._lessons:
             raise ValueError("A site needs at least one text or lesson.")
         optional = [*self.files]
         parts = {name: self._add(name, "js", script(path).encode()) for name, path in self._parts.items()}
@@ -90,7 +104,7 @@ class SiteFolder:
                 "code": code,
                 "name": language_name(code),
                 "words": translated_words("site/site"),
-                "texts": _entries(self._texts),
+                "texts": _entries(self._entries),
                 "lessons": [
                     {**{field: lesson[code][field] for field in about}, "file": file, "asked": _questions(lesson[code])}
                     for lesson, file in self._lessons
@@ -126,7 +140,7 @@ def _worker(files: Mapping[str, bytes], texts: Sequence[str]) -> bytes:
     return source.replace('["SITE_FILES"]', json.dumps(stored)).encode()
 
 
-def _entries(texts: Sequence[tuple[RecordedText, str, float]]) -> list[dict[str, Any]]:
+def _entries(texts: Sequence[tuple[RecordedText | RecordedPicture, str, float]]) -> list[dict[str, Any]]:
     """Return the list of texts for site.js; texts with equal titles are variants of an entry."""
     entries: dict[str, list[dict[str, Any]]] = {}
     for text, file, error in texts:
@@ -134,6 +148,7 @@ def _entries(texts: Sequence[tuple[RecordedText, str, float]]) -> list[dict[str,
         about[_("Largest rounding error")] = f"{error:.1g}"
         variant = {
             "file": file,
+            "kind": "picture" if isinstance(text, RecordedPicture) else "text",
             "label": text.label,
             "note": translate(text.note),
             "caption": text.caption,

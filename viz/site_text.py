@@ -113,7 +113,9 @@ def translations(
             made.append(dict(make()))
     first = made[0]
     others = zip(languages[1:], made[1:], strict=True)
-    return first, {code: {name: value for name, value in one.items() if first[name] != value} for code, one in others}
+    return first, {
+        code: {name: value for name, value in one.items() if first.get(name) != value} for code, one in others
+    }
 
 
 def _column_means(summary: HeadSummary) -> Arrays:

@@ -11,7 +11,8 @@ import { createQuestion } from "./question.js";
 /** @import { Question } from "./question.js" */
 /** @typedef {{kind: "maps", file: string, words: boolean, selection: Partial<Selection>}} MapsView */
 /** @typedef {{kind: "matrix", file: string, caption: string}} MatrixView */
-/** @typedef {{kind: "guesses", text: string, title: string, guesses: [string, number][], caption: string}} GuessesView */
+/** @typedef {{kind: "guesses", text: string, title: string, guesses: [string, number][], caption: string}}
+ *   GuessesView */
 /**
  * @typedef {object} Step
  * @property {string} title

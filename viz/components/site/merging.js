@@ -24,7 +24,8 @@ export function mergeMap(weights, columns, queries, keys) {
 }
 
 /**
- * Return the index of the cell that contains a token, or null. @param {Cell[]} cells @param {number|null|undefined} token
+ * Return the index of the cell that contains a token, or null.
+ * @param {Cell[]} cells @param {number|null|undefined} token
  */
 export function cellOf(cells, token) {
   const found = token == null ? -1 : cells.findIndex(({ at: [start, end] }) => start <= token && token < end);

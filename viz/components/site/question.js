@@ -23,8 +23,8 @@ import { isOver } from "./progress.js";
  * @property {Markup[][]} hints
  * @property {Markup[]} reveal
  */
-/** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: {layer: number, head: number, token: number|null}) =>
- * void}} Control */
+/** @typedef {{layer: number, head: number, token: number|null}} Followed a selection in the view */
+/** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: Followed) => void}} Control */
 
 /**
  * Return whether an answer is right; case and surrounding spaces of words are ignored.

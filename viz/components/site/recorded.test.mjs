@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { headWeights, payloadOf, recordedSource, softmaxRow } from "./recorded.js";
 import { fromHash, toHash } from "./address.js";
 import { cellOf, mergeMap, moveSelection } from "./merging.js";
+import { fitPicture, scaleByNorms } from "./pictures.js";
 import { languageOf, unpack } from "./site.js";
 
 const array = (shape, ...data) => ({ dtype: "float32", shape, data: new Float32Array(data) });
@@ -96,6 +97,20 @@ describe("whole words", () => {
     };
     assert.deepEqual(payloadOf(header, "zh", true), { text: "a", queries: words, options: "zh", measures: "zh" });
     assert.deepEqual(payloadOf(header, "en", false), header.payload);
+  });
+});
+
+describe("pictures", () => {
+  test("rows are scaled by the norms of the values", () =>
+    near([...scaleByNorms(Float32Array.of(0.5, 0.5, 1, 0), [1, 3])], [0.25, 0.75, 1, 0]));
+  test("an address selects what the picture has", () => {
+    const selection = { layer: 1, head: 1, token: 2, facing: "out", by: "head" };
+    const data = { selection, layers: 2, heads: 3, tokens: ["a", "b", "c", "d"] };
+    const fit = (raw) => fitPicture(data, raw);
+    assert.deepEqual(fit({ layer: 0, head: 9, token: "3", facing: "up", by: "norms" }), {
+      ...{ layer: 0, head: 1, token: 3, facing: "out", by: "norms" },
+    });
+    assert.deepEqual(fit({ layer: null, facing: "in" }), { ...selection, facing: "in" });
   });
 });
 

@@ -10,6 +10,7 @@ import { _, speak } from "../shared/words.js";
 import { fromHash, toHash } from "./address.js";
 import { guessBars, lessonList, lessonStep } from "./lesson.js";
 import { moveSelection } from "./merging.js";
+import { fitPicture, recordedPicture } from "./pictures.js";
 import { createProgress } from "./progress.js";
 import { payloadOf, recordedSource } from "./recorded.js";
 
@@ -17,8 +18,12 @@ import { payloadOf, recordedSource } from "./recorded.js";
 /** @import { Frame } from "../shared/frames.js" */
 /** @import { Where } from "./address.js" */
 /** @import { Lesson, LessonEntry, Step } from "./lesson.js" */
+/** @import { Shot } from "./pictures.js" */
 /** @import { About } from "./recorded.js" */
-/** @typedef {{file: string, label: string, note: string, caption: string, about: Record<string, string>}} Variant */
+/**
+ * @typedef {{file: string, kind: "text"|"picture", label: string, note: string, caption: string,
+ *   about: Record<string, string>}} Variant
+ */
 /** @typedef {{title: string, variants: Variant[]}} Entry a text and its variants */
 /**
  * @typedef {{code: string, name: string, words: Record<string, string>, texts: Entry[], lessons: LessonEntry[]}} Tongue
@@ -67,6 +72,7 @@ function createLoader(read) {
 }
 
 const loadText = createLoader((buffer) => /** @type {Frame & {header: About}} */ (decodeFrame(buffer)));
+const loadPicture = createLoader((buffer) => /** @type {Frame & {header: Shot}} */ (decodeFrame(buffer)));
 const loadBytes = createLoader((buffer) => new Uint8Array(buffer));
 const loadLesson = createLoader((
   buffer,
@@ -92,12 +98,15 @@ function createStand(parts) {
       for (const child of [...place("view").children]) if (!child.matches(".still, .hl")) child.remove();
       close = mount(place("view"), payload, source, report).destroy;
     },
-    /** @param {string} name of a component with a script of its own @param {unknown} data @param {...Node} after */
-    async part(name, data, ...after) {
+    /**
+     * @param {string} name of a component with a script of its own @param {unknown} data
+     * @param {(name: string, value: Partial<Selection>) => void} tell @param {...Node} after
+     */
+    async part(name, data, tell, ...after) {
       const { default: component } = await import(new URL(parts[name], document.baseURI).href);
       const parentElement = h("div");
       this.clear(parentElement, ...after);
-      close = component({ data, parentElement, setTriggerValue() {} });
+      close = component({ data, parentElement, setTriggerValue: tell });
     },
   };
 }
@@ -135,8 +144,19 @@ export function startSite({ languages, parts }) {
   /** @param {Where} to @param {Partial<Selection>} selection */
   async function showText(to, selection) {
     place("lesson").hidden = true;
+    if (variantOf(to.text).variant.kind === "picture") return showPicture(to, selection);
     const header = await showMaps(to, String(to.text), to.words === "1", selection, false, () => {});
     if (header) drawWords(header);
+  }
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showPicture(to, selection) {
+    const frame = await loadPicture(String(to.text));
+    if (where !== to) return;
+    const { payload, said } = frame.header;
+    const data = { ...payload, ...said[tongue.code], base: String(to.text), source: recordedPicture(frame) };
+    data.selection = fitPicture(data, selection);
+    kept = /** @type {Partial<Selection>} */ (/** @type {unknown} */ (data.selection));
+    await stand.part("picture", data, (_name, chosen) => keep(chosen));
   }
   /**
    * Show the maps of a file; return its header, or null if the reader has gone elsewhere.
@@ -159,7 +179,7 @@ export function startSite({ languages, parts }) {
     });
     return header;
   }
-  /** Store a selection in the address. @param {Selection} selection */
+  /** Store a selection in the address. @param {Partial<Selection>} selection */
   function keep(selection) {
     kept = selection;
     history.replaceState(null, "", toHash(where, kept));
@@ -202,7 +222,7 @@ export function startSite({ languages, parts }) {
     } else if (view?.kind === "guesses") stand.clear(...guessBars(view));
     else if (view?.kind === "matrix") {
       const data = await loadBytes(view.file);
-      if (where === to) await stand.part("matrices", data, h("p", { class: "quiet" }, view.caption));
+      if (where === to) await stand.part("matrices", data, () => {}, h("p", { class: "quiet" }, view.caption));
     } else if (view?.kind === "maps") {
       const { header } = await loadText(view.file);
       const cells = payloadOf(header, tongue.code, view.words);
