@@ -16,7 +16,7 @@ export function toHash(where, selection = {}) {
   const known = [...places, ...fields].filter(
     ([name, value]) => value != null && (value !== "" || name === "lesson"),
   );
-  return `#${new URLSearchParams(known.map(([name, value]) => [name, String(value)]))}`;
+  return `#${new URLSearchParams(known.map(([name, value]) => [String(name), String(value)]))}`;
 }
 
 /**
