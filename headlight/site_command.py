@@ -62,7 +62,7 @@ class VariantPair:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SiteEntry:
     """A text or an image file that the command line names, with its caption and its model."""
 
     kind: str  # "text" or "picture"
@@ -76,7 +76,7 @@ class SiteInput(argparse.Action):
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
-        entry = Entry((option or "").lstrip("-"), value, asked.model)
+        entry = SiteEntry((option or "").lstrip("-"), value, asked.model)
         setattr(asked, self.dest, [*getattr(asked, self.dest), entry])
 
 
@@ -211,7 +211,7 @@ def run(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _picture(backend: LocalBackend, request: TraceRequest, entry: Entry) -> RecordedPicture:
+def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> RecordedPicture:
     """Return the picture of an image file; the file's name is its title."""
     file = Path(entry.value)
     trace = backend.trace(replace(request, picture=read_picture(file)))
@@ -236,7 +236,7 @@ def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
     folder.add_lesson(contents)
 
 
-def _texts(backend: LocalBackend, request: TraceRequest, entry: Entry, asked: Any) -> list[RecordedText]:
+def _texts(backend: LocalBackend, request: TraceRequest, entry: SiteEntry, asked: Any) -> list[RecordedText]:
     """Return the variants of a text."""
     variants, found = variants_of(text_of(entry.value) or ""), []
     for text, word in variants:

@@ -291,7 +291,7 @@ def _question_content(question: LessonQuestion, found: RecordedStep) -> dict[str
         "right": None
         if right is None
         else {"answers": [_plain(answer) for answer in (right.answer, *right.others)], "tolerance": right.tolerance},
-        "said": "" if right is None else _said(question, right, found.keys),
+        "said": "" if right is None else _answer_sentence(question, right, found.keys),
         "hints": [tree(markdown_of(hint)) for hint in question.hints],
         "reveal": tree(markdown_of(question.reveal)),
     }
@@ -302,6 +302,6 @@ def _plain(answer: Any) -> Any:
     return list(answer) if isinstance(answer, tuple) else answer
 
 
-def _said(question: LessonQuestion, right: CheckedAnswer, keys: tuple[DisplayToken, ...]) -> str:
+def _answer_sentence(question: LessonQuestion, right: CheckedAnswer, keys: tuple[DisplayToken, ...]) -> str:
     said: LazyMessage | str = describe_answer(question, right, keys)
     return translate(said)

@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.formulas import formula
 from lessons.library import ORDER, come_along
-from lessons.markup import tree
+from lessons.markup import formula, tree
 from lessons.schema import LocalizedText
 from tests.support.cases import loop_over
 
