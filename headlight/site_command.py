@@ -35,8 +35,7 @@ from lessons.answer_key import CheckInput
 from lessons.schema import Lesson
 from viz.components.explore.content import places
 from viz.site import SiteFolder
-from viz.site_picture import RecordedPicture
-from viz.site_text import RecordedText
+from viz.site_entries import RecordedPicture, RecordedText
 
 OWN_FILES = (
     "site-*.js",

@@ -1,7 +1,7 @@
 """A static site of recorded texts: a folder of files for any web host, without a server.
 
-The folder needs no build tools and makes no request to another host. viz/site_text.py and viz/site_picture.py make the
-files of its entries.
+The folder needs no build tools and makes no request to another host. viz/site_entries.py makes
+the files of its entries.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from viz.components.explore.content import style
 from viz.components.script import escape_json, own_source, script, stylesheet, translated_words
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
 from viz.export import caption
-from viz.site_picture import RecordedPicture, photo_file, picture_file
-from viz.site_text import RecordedText, text_file
+from viz.site_entries import RecordedPicture, RecordedText, photo_file, picture_file, text_file
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "

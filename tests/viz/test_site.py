@@ -22,10 +22,10 @@ from inference import LocalBackend, TraceRequest
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tools.javascript import program
-from viz import site_text
+from viz import site_entries
 from viz.export import TooLong
 from viz.site import site_files
-from viz.site_text import LONGEST, MOST_ERROR, RecordedText, layer_arrays, mask_rules, text_file
+from viz.site_entries import LONGEST, MOST_ERROR, RecordedText, layer_arrays, mask_rules, text_file
 
 # Prints the weights of every head of a layer, computed by the script of the site from the files in the arguments.
 COMPUTE = """
@@ -125,7 +125,7 @@ def test_a_layer_is_stored_as_maps_if_rounding_changes_its_weights(monkeypatch: 
     arrays, error = layer_arrays(record())
     assert set(arrays) == {"query", "key"}
     assert 0 < error <= MOST_ERROR
-    monkeypatch.setattr(site_text, "MOST_ERROR", error / 2)
+    monkeypatch.setattr(site_entries, "MOST_ERROR", error / 2)
     for row in (record(), RECORDS["overflow"]):
         arrays, rounded = layer_arrays(row)
         assert set(arrays) == {"maps"}

@@ -1,4 +1,4 @@
-// Maps of a recorded picture, computed in the browser from queries and keys; viz/site_picture.py writes the file.
+// Maps of a recorded picture, computed in the browser from queries and keys; viz/site_entries.py writes the file.
 //
 //   header  {payload, said, layers: Layer[], photo}
 //   arrays  those of recorded.js; norms.L (key-value head, key) of the values; rollout, square-root bytes (query, key)

@@ -1,4 +1,4 @@
-"""The file of a recorded text for a static site: its payload, queries and keys.
+"""The files of a static site's entries: recorded texts and pictures, with their payload, queries and keys.
 
 The page computes every weight in the browser from the recorded queries and keys, which are stored as float16. Keys are
 stored minus their mean over the tokens: this shifts all scores of a row alike, which the softmax ignores, and makes the
@@ -18,10 +18,14 @@ from attention.codec import frame
 from attention.mask import FloatArray
 from attention.measures import HeadSummary, summarize_heads
 from attention.record import AnyRecord, MapRecord, Record
+from attention.trace import Trace
 from attention.view import View
 from i18n import ENGLISH, gettext_lazy, use_language
 from viz.components.explore.content import payload
-from viz.export import TooLong
+from viz.components.picture import content as pictures
+from viz.components.script import translated_words
+from viz.components.standalone.standalone import caption_pairs
+from viz.export import TooLong, caption
 
 LONGEST = 512  # tokens of a text; every map is computed in the browser
 MOST_ERROR = 0.002  # largest difference of a weight; a layer beyond it is stored as finished maps
@@ -166,3 +170,71 @@ def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
 def _finished_maps(maps: FloatArray) -> tuple[Arrays, float]:
     error = float(np.abs(maps.astype(HALF).astype(np.float32) - maps).max(initial=0))
     return {"maps": (maps, "float16")}, error
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedPicture:
+    """A picture for the site, with the model's trace of it; the fields are those of RecordedText.
+
+    ``selection`` is the first selection; None selects the first token without a patch, and the head with the largest
+    edge score.
+    """
+
+    trace: Trace
+    title: str
+    label: str = ""
+    note: str = ""
+    caption: str = ""
+    selection: pictures.PictureSelection | None = None
+
+    @property
+    def view(self) -> View:
+        """Return the view of all tokens of the picture's stack."""
+        return View(self.trace, pictures.part_of(self.trace))
+
+
+def first_selection(trace: Trace) -> pictures.PictureSelection:
+    """Return the selection that the app opens: a token without a patch, or the central patch, and its edge head."""
+    grid, _picture = pictures.grid_and_picture(trace)
+    alone = pictures.tokens_without_patch(trace)
+    token = alone[0] if alone else grid.token(grid.rows // 2, grid.columns // 2)
+    return pictures.PictureSelection(*pictures.edge_head(trace, token), token)
+
+
+def picture_file(picture: RecordedPicture, address: str, languages: Sequence[str] = (ENGLISH,)) -> tuple[bytes, float]:
+    """Return the file of a picture for viz/components/site/pictures.js, and the largest difference of a weight.
+
+    ``address`` is the file of the photo (``photo_file``). Raise TooLong if the picture has more than LONGEST tokens.
+    """
+    trace = picture.trace
+    check_length(len(trace.source))
+    records = trace.records(pictures.part_of(trace))
+    arrays: Arrays = {"rollout": (pictures.rollout_map(records), "sqrt8")}
+    largest = 0.0
+    for layer, record in enumerate(records):
+        found, error = layer_arrays(record)
+        arrays.update((f"{name}.{layer}", array) for name, array in {**found, **_norms(record)}.items())
+        largest = max(largest, error)
+    selection = picture.selection or first_selection(trace)
+
+    def content() -> dict[str, object]:
+        about = caption_pairs(caption(picture.view))
+        words = translated_words("picture/picture")
+        return {**pictures.payload(trace, selection, picture.title, about), "words": words}
+
+    first, said = translations(content, languages)
+    header = {"payload": first, "said": said, "layers": [mask_rules(one) for one in records], "photo": address}
+    return gzip.compress(frame(header, arrays), mtime=0), largest
+
+
+def photo_file(picture: RecordedPicture) -> bytes:
+    """Return the photo as a JPEG or PNG file."""
+    return pictures.photo(pictures.grid_and_picture(picture.trace)[1])
+
+
+def _norms(record: AnyRecord) -> Arrays:
+    """Return the norm of each value vector, (key-value head, key); nothing without values."""
+    if not isinstance(record, Record):
+        return {}
+    norms: FloatArray = np.linalg.norm(record.value, axis=-1).astype(np.float32)
+    return {"norms": (norms, "float32")}

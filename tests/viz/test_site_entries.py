@@ -16,9 +16,9 @@ from tests.support.repository import ROOT
 from tests.support.seen import TOKENS, picture_trace
 from tools.javascript import program
 from viz.components.picture.content import PictureSelection, head_map, in_every_head, part_of, rollout_map
+from viz.export import TooLong
 from viz.site import SiteFolder
-from viz.site_picture import RecordedPicture, first_selection, picture_file
-from viz.site_text import TooLong
+from viz.site_entries import RecordedPicture, first_selection, picture_file
 
 TRACE = picture_trace()
 RECORDS = TRACE.records(part_of(TRACE))
