@@ -134,7 +134,7 @@ def _tables(data: TaskData) -> None:
         },
         height=HEIGHT,
         column_config={
-            "names in it": _("entities"),
+            "names in it": _("label"),
             "label": _("label"),
             "text": st.column_config.TextColumn(_("text"), width="large"),
         },
@@ -149,8 +149,8 @@ def _tables(data: TaskData) -> None:
         | {part: [found[name] for name in names] for part, found in counts.items()},
         height=HEIGHT,
         column_config={
-            "kind": _("kind"),
-            "class": _("class"),
+            "kind": _("label"),
+            "class": _("label"),
             "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
             "dev": st.column_config.NumberColumn(width=NARROW),
             "test": st.column_config.NumberColumn(width=NARROW),
@@ -180,10 +180,7 @@ def checks(data: TaskData, model: str | None, revision: str | None, length: int)
     show_notice(data.duplicates.sentence, role="status")
     try:
         found = _fit(data, model, revision, length)
-        said = found.sentence
-        if found.cut:
-            said = _("{said} Set it by “Maximum length” in “Advanced settings”.", said=said)
-        show_notice(said, role="status")
+        show_notice(found.sentence, role="status")
         if found.unreadable and model is not None:
             show_notice(found.unreadable)
     except UserError as refusal:
@@ -202,7 +199,7 @@ def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -
     kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
         measure = by_characters(data.labels.train) if model is None else _count_tokens_with(model, revision)
-        with st.spinner(_("Counting tokens")):
+        with st.spinner(_("Checking the data")):
             kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
     return kept[1]
 

@@ -46,8 +46,6 @@ ABOUT = {
     "test": gettext_lazy("Scored once, at the end."),
     "classes": gettext_lazy("One name per line, beginning with label 0."),
 }
-TEXTS = {"classify": gettext_lazy("Text column"), "tag": gettext_lazy("Word column")}
-LABELS = {"classify": gettext_lazy("Label column"), "tag": gettext_lazy("Tag column")}
 COLUMN = gettext_lazy("Column name or number, from 1")
 
 
@@ -92,8 +90,8 @@ def own_files(options: TeachOptions) -> OwnData | None:
         except UserError as refusal:
             show_notice(refusal.message)
             names = _first_row(options)
-    _pick_column("texts_in", translate(TEXTS[kind]), names, columns[0])
-    _pick_column("labels_in", translate(LABELS[kind]), names, columns[1])
+    _pick_column("texts_in", _("Text column"), names, columns[0])
+    _pick_column("labels_in", _("Label column"), names, columns[1])
     return found
 
 
@@ -129,7 +127,7 @@ def _draw_uploader(part: str) -> None:
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             show_notice(_("Kept from before: {file}", file=kept[part].file.name), role="status")
-            st.button(_("Remove file"), key=f"teach_leave_{part}", on_click=leave)
+            st.button(_("Remove"), key=f"teach_leave_{part}", on_click=leave)
 
 
 def _load_own_data(options: TeachOptions) -> OwnData:

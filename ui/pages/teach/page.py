@@ -40,11 +40,9 @@ def draw_trainings() -> None:
     found = queue().jobs_of(visitor())
     if not found:
         return
-    with st.expander(_("Your trainings ({n})", n=len(found))):
+    with st.expander(_("Your trainings ({shown} of {n})", shown=min(LISTED, len(found)), n=len(found))):
         for look in found[:LISTED]:
             _draw_training(look)
-        if len(found) > LISTED:
-            show_notice(_("The newest {n} are shown.", n=LISTED), role="status")
 
 
 def _draw_training(look: JobStatus) -> None:

@@ -82,26 +82,11 @@ def _describe_baseline(found: TestPredictions) -> str:
     A count of rows shows how small a small lead is.
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
-    lead = round((found.test["accuracy"] - counted) * n)
-    if lead > 0:
-        return _(
-            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
-            "{n:,} rows fewer.",
-            counted=100 * counted,
-            lead=lead,
-            n=n,
-        )
-    if lead < 0:
-        return _(
-            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
-            "{n:,} rows more. Use it here.",
-            counted=100 * counted,
-            lead=-lead,
-            n=n,
-        )
     return _(
-        "The bag-of-words baseline (TF-IDF, logistic regression) reaches the same {counted:.1f} %.",
+        "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
         counted=100 * counted,
+        lead=round((counted - found.test["accuracy"]) * n),
+        n=n,
     )
 
 
@@ -110,8 +95,6 @@ def _one_label(found: TestPredictions) -> str:
     said = {pair[1] for row in found.rows for pair in row.pairs}
     if len(said) != 1:
         return ""
-    if found.kind == "tag":
-        return _("It finds no entity: the model has collapsed.")
     return _(
         "It predicts {label} for every row: the model has collapsed.",
         label=quote_label(found.labels[said.pop()]),

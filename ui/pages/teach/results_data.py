@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from i18n import _
 from probing.labelled.evaluation import (
     Calibration,
     Counts,
@@ -71,17 +72,11 @@ def _load_results(folder: Path, _written: int) -> EvaluationResults:
     )
 
 
-def save_table(  # noqa: PLR0913  (the contents of the file and its provenance)
-    label: str,
-    names: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    file: str,
-    about: str,
-    found: TestPredictions,
-    model: str,
+def save_table(
+    names: Sequence[str], rows: Iterable[Sequence[object]], file: str, found: TestPredictions, model: str
 ) -> None:
     """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    download_button(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
+    download_button(_("Save the table"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
          key=f"teach_save_{file}", provenance=told)  # fmt: skip

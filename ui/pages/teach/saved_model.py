@@ -15,6 +15,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus, iterate_zip
 from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.training_progress import ACCESS
 from ui.routes.limits import ConcurrencyLimit
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
@@ -26,6 +27,7 @@ from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # The maximum number of concurrent downloads.
+NO_MODEL = gettext_lazy("This training has no saved model.")
 BUSY = gettext_lazy("Too many models are being saved. Try again in a minute.")
 # The encoding "identity" keeps Streamlit from compressing the zip file again.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
@@ -54,12 +56,12 @@ def model_archive(request: Request) -> Response:
     except UserError as refusal:
         return PlainTextResponse(translate(refusal.message), 410)
     if not look.has_model:
-        return PlainTextResponse(_("This training has no saved model yet."), 410)
+        return PlainTextResponse(translate(NO_MODEL), 410)
     content = SENDING.hold_place(iterate_zip(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
-        return PlainTextResponse(_("This model has been removed."), 410)
+        return PlainTextResponse(translate(NO_MODEL), 410)
     except StopIteration:
         return SENDING.busy_response()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}
@@ -100,16 +102,12 @@ def _pages(look: JobStatus) -> None:
             before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
             link_to_view(
                 "compare",
-                _("Before and after"),
+                _("Compare models"),
                 icon=":material/compare:",
                 query={**to_query(before), "differs": "model", "beside": look.job.name},
             )
-    show_notice(
-        _("Every page lists this model.")
-        if look.job.owner == visitor()
-        else _("While it is chosen, every page lists this model."),
-        role="status",
-    )
+    if look.job.owner == visitor():
+        show_notice(_("Every page lists this model."), role="status")
 
 
 def first_text(look: JobStatus) -> str:
@@ -140,13 +138,7 @@ def _file(look: JobStatus) -> None:
 
 def _link(look: JobStatus) -> None:
     """Show the link of the training and the access that it gives."""
-    show_notice(
-        _(
-            "Anyone with the link may see this training, its rows included, and save the model. Only the "
-            "browser that began it can stop or remove it."
-        ),
-        role="status",
-    )
+    show_notice(translate(ACCESS), role="status")
     st.code(f"{st.context.url or f'{BASE}/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
 
 

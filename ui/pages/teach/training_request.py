@@ -28,12 +28,12 @@ STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Ra
 ABOUT_START = gettext_lazy(
     "Pretrained models need few examples; random weights learn characters and task in any language."
 )
-MINUTES = gettext_lazy("At most; fewer if the epochs are done")
+LIMIT = gettext_lazy("Minutes or epochs, whichever limit is reached first")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
         gettext_lazy("Epochs"),
-        gettext_lazy("At most; fewer if the minutes are over"),
+        LIMIT,
     ),
     "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to so many tokens.")),
     "frozen": (
@@ -55,7 +55,7 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
     with left:
         _pick_start(start, options.start_revision)
     numbers = clamp_settings(options, start)
-    _number("minutes", numbers, right, gettext_lazy("Minutes"), MINUTES)
+    _number("minutes", numbers, right, gettext_lazy("Minutes"), LIMIT)
     with st.expander(_("Advanced settings")):
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
