@@ -61,7 +61,7 @@ LARGEST = gettext_lazy(
 
 def draw(look: JobStatus) -> None:
     """Draw the fine-tuned model's predictions for the typed sentence, by default the first test row."""
-    show(look.job.name, look.job.kind, first_row(look))
+    show(look.job.name, "tag" if look.job.kind == "tag" else "classify", first_row(look))
 
 
 def show(model: str, kind: Kind, first: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from i18n import _
 from probing.labelled.evaluation import (
@@ -80,3 +81,29 @@ def save_table(
     told["started from"] = str(found.scores["model"])
     download_button(_("Save the table"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
          key=f"teach_save_{file}", provenance=told)  # fmt: skip
+
+
+def describe_evaluation(scores: Mapping[str, Any]) -> str:
+    """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
+    stopped = "" if scores["finished"] else _(" (stopped early)")
+    dev = scores.get("dev") or {}
+    chosen = (
+        _(
+            " step {step:,} was chosen on {rows:,} dev rows;",
+            step=dev["step"],
+            rows=scores["rows"]["dev"],
+        )
+        if dev
+        else ""
+    )
+    return _(
+        "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
+        "{seed};{chosen} the test rows were scored once.",
+        model=scores["model"],
+        rows=scores["rows"]["train"],
+        steps=scores["steps"],
+        minutes=scores["seconds"] / 60,
+        stopped=stopped,
+        seed=scores["seed"],
+        chosen=chosen,
+    )

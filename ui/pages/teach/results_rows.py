@@ -16,7 +16,7 @@ from ui.pages.teach.results_data import EvaluationResults, quote_label, save_tab
 from ui.run.notices import show_notice
 from ui.show.microscope import explore_link
 from ui.show.scored_links import paginate
-from ui.show.text import format_comma_list, percent
+from ui.show.text import format_comma_list, join_sentences, percent
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
@@ -24,13 +24,8 @@ from viz.components.token_strip.token_strip import TokenChip
 
 ANY = -1
 HITS = gettext_lazy("Filter by right and wrong rows")
-ORDER = {
-    "classify": gettext_lazy("Errors come first, the most confident at the top."),
-    "tag": gettext_lazy(
-        "Errors come first, the most confident at the top. Straight line: right; dashes: missed; waves: "
-        "wrong. Shaded: words of the chosen cell."
-    ),
-}
+ORDER = gettext_lazy("Errors come first, the most confident at the top.")
+MARKS = gettext_lazy("Straight line: right; dashes: missed; waves: wrong.")
 FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"), "missed": gettext_lazy("{n} missed")}
 
 
@@ -50,7 +45,8 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
         )
         token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
         explore_link(ViewState(model=model, text=row.text))
-    st.caption(translate(ORDER[found.kind]))
+    marks = [translate(MARKS), _("Shaded: words of the chosen cell.")] if found.kind == "tag" else []
+    st.caption(join_sentences(translate(ORDER), *marks))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
     save_table(names, lines, "rows", found, model)
 

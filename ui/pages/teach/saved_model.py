@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import chain
 from urllib.parse import urlencode
 
@@ -22,7 +23,7 @@ from ui.run.notices import show_notice
 from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.session import NEW_MODEL, get_view_state, set_view_state
-from ui.state.view_state import DEFAULT_MODEL, ViewState, to_query
+from ui.state.view_state import DEFAULT_MODEL, ViewState, fits, to_query
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
@@ -34,7 +35,7 @@ HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
 SENDING = ConcurrencyLimit(AT_ONCE, 0, BUSY)
 SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # Session keys: the id of the training to confirm, and an error.
 LONGEST_LINE = 100_000  # The maximum number of bytes read of the first test row.
-HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification"}
+HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification", "answer": "QuestionAnswering"}
 ELSEWHERE = """from transformers import AutoModelFor{head}, AutoTokenizer
 
 model = AutoModelFor{head}.from_pretrained("{folder}")
@@ -89,8 +90,10 @@ def draw(look: JobStatus) -> None:
 
 def _pages(look: JobStatus) -> None:
     """Draw links to the pages Explore and Compare, with the model and a test text."""
-    there = ViewState(model=look.job.name, text=first_text(look))
+    there = replace(first_texts(look), model=look.job.name)
     with st.container(horizontal=True):
+        if look.job.kind == "answer" and fits(there):
+            answering_link(there)
         link_to_view(
             "explore",
             _("Open Attention heads"),
@@ -99,7 +102,7 @@ def _pages(look: JobStatus) -> None:
             help=_("On a sentence of the test rows"),
         )
         if look.job.model != CHARACTERS:
-            before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
+            before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text, pair=there.pair)
             link_to_view(
                 "compare",
                 _("Compare models"),
@@ -110,13 +113,21 @@ def _pages(look: JobStatus) -> None:
         show_notice(_("Every page lists this model."), role="status")
 
 
-def first_text(look: JobStatus) -> str:
-    """Return the text of the first test row; the default text of the app if it cannot be read."""
+def answering_link(there: ViewState) -> None:
+    """Draw a link that opens a question and its passage in the view Question answering."""
+    link_to_view("answers", _("Question answering"), icon=":material/quiz:", query=to_query(there))
+
+
+def first_texts(look: JobStatus) -> ViewState:
+    """Return the first test row: its text, or its question and passage; the app's default if it cannot be read."""
     try:
         with (look.model / PREDICTIONS).open("rb") as stream:
-            return str(json.loads(stream.readline(LONGEST_LINE))["text"])
+            row = json.loads(stream.readline(LONGEST_LINE))
+        if look.job.kind == "answer":
+            return ViewState(text=str(row["question"]), pair=str(row["passage"]))
+        return ViewState(text=str(row["text"]))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return ViewState().text
+        return ViewState()
 
 
 def _file(look: JobStatus) -> None:

@@ -20,8 +20,8 @@ from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.figures.training import learning_curve
 
-MEASURES = {"classify": "accuracy", "tag": "f1"}
-NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1")}
+MEASURES = {"classify": "accuracy", "tag": "f1", "answer": "f1"}
+NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1"), "answer": gettext_lazy("F1")}
 Line = Mapping[str, Any]
 SCORES, LOSSES = "teach_scores", "teach_losses"
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
@@ -132,7 +132,7 @@ def curves(look: JobStatus) -> None:
         return
     plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
     last = int(plans[-1]["last"]) if plans else None
-    baseline = float(counted[-1]["accuracy"]) if counted else None
+    baseline = float(counted[-1][MEASURES[kind]]) if counted else None
     # The role is not "status", because the text changes every few seconds.
     show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
     made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
@@ -198,7 +198,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
     if _job_state(look) != before:
         st.rerun()
     _state(look)
-    if look.phase != "teach":
+    if look.phase != "teach" or look.state == "done":
         with st.expander(_("Training curves")):
             curves(look)
     else:

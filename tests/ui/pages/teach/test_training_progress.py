@@ -145,3 +145,12 @@ def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
     press(page, "New training")
     assert "job" not in page.query_params
     says(page, WANTED["classify"])  # The previous choice is restored.
+
+
+def test_a_model_that_answers_has_its_curves_and_no_comparison(place: Path) -> None:
+    lines = [plan(99), {"kind": "baseline", "f1": 0.125}, evaluation(20, f1=0.5, exact_match=0.25), step(20, 1.5)]
+    page = opened(put(place, "done", lines=lines, kind="answer", data="questions-en", saved=True), show="changed")
+    says(page, "F1 0.500 on the")
+    says(page, ": 0.125.")
+    (views,) = (group for group in page.get("button_group") if group.key and group.key.endswith("show"))
+    assert len(views.options) == 2
