@@ -15,7 +15,9 @@ from probing.labelled.answer_predictions import load_answers
 from probing.labelled.answer_scores import score_answer
 from probing.labelled.squad import GoldAnswer, PassageQuestion
 from tests.support.asking import notes
+from ui.pages.teach import results_answers
 from ui.pages.teach.results_answers import headline, mark_answers, title
+from ui.state.view_state import ViewState
 
 PASSAGE = "Ann lives in the old town of Paris. <b>Bob</b> lives in Rome."
 SAID = [("Where does Ann live?", "old town", "town of Paris"), ("Where does Bob live?", "Rome", "Rome"),
@@ -96,18 +98,17 @@ def test_titles_name_no_answer_and_both_answers(folder: Path) -> None:
 
 
 def test_the_page_lists_every_row_and_filters_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import streamlit as st
-
-    links: list[dict[str, str]] = []
-    monkeypatch.setattr(st, "page_link", lambda *_, query_params, **_more: links.append(query_params))
+    links: list[ViewState] = []
+    monkeypatch.setattr(results_answers, "answering_link", links.append)
     page = AppTest.from_function(script, kwargs={"folder": str(folder)}, default_timeout=60)
+    page.session_state["view"] = "teach"
     page.query_params["outcome"] = "misses"
     page.run()
     assert not page.exception
     strips = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "headlight_strip"]
     assert len(strips) == 3
-    assert {link["pair"] for link in links} == {PASSAGE}
-    assert {link["model"] for link in links} == {"taught/tiny"}
+    assert {link.pair for link in links} == {PASSAGE}
+    assert {link.model for link in links} == {"taught/tiny"}
 
 
 @pytest.mark.parametrize(
