@@ -21,6 +21,7 @@ from headlight.command_input import (
 )
 from headlight.score_command import read_head
 from probing.atlas.build import STATE, AtlasPlan, run_plan
+from probing.atlas.compare import OTHER_TEXTS, compare_atlases, comparison_rows
 from probing.atlas.create import WORKERS, BuildStep, Run, UncachedBackend, create_atlas, refuse_other_folder
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
@@ -32,7 +33,7 @@ MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**18  # a parameter of glibc's mallopt, and i
 
 def add_parser(commands: Any) -> None:
     """Add the parser of ``headlight atlas`` to the commands."""
-    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search")
+    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search, compare")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
     first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, CSV, TSV or CoNLL-U")
@@ -62,6 +63,36 @@ def add_parser(commands: Any) -> None:
     third.add_argument("--least", type=float, default=0.0, metavar="X", help="least excess")
     third.add_argument("--json", type=Path, metavar="FILE", help="write every hit to a file")
     third.set_defaults(run=run_search)
+    _add_compare(kinds)
+
+
+def _add_compare(kinds: Any) -> None:
+    parser = kinds.add_parser("compare", help="what changed in each head, such as by fine-tuning")
+    parser.add_argument("first", type=Path, metavar="FOLDER", help="of an atlas")
+    parser.add_argument("second", type=Path, metavar="FOLDER", help="of an atlas with the same layers and heads")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the changes of every head to a file")
+    parser.set_defaults(run=run_compare)
+
+
+def run_compare(asked: argparse.Namespace) -> int:
+    """Print the heads that changed most, write all changes if a file is given, and return the exit status."""
+    if asked.json is not None:
+        refuse_unwritable(asked.json)
+    atlases = [Atlas.open(folder) for folder in (asked.first, asked.second)]
+    found = compare_atlases(*atlases)
+    rows = comparison_rows(found)
+    if asked.json is not None:
+        about = [{name: atlas.manifest[name] for name in ("model", "revision", "tokens")} for atlas in atlases]
+        content = {"first": about[0], "second": about[1], "same_texts": found.same_texts, "heads": rows}
+        write_json(asked.json, content)
+    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95 %, Bonferroni)."]
+    if not found.same_texts:
+        lines.append(OTHER_TEXTS)
+    for row in rows[:SHOWN]:
+        clear = [f"{name} {cell['difference']:+.3f}" for name, cell in row["measures"].items() if cell["clear"]]
+        lines.append(f"{row['distance']:.3f}  {row['layer']}-{row['head']}  {', '.join(clear)}")
+    print("\n".join(lines))
+    return 0
 
 
 def run_build(asked: argparse.Namespace) -> int:
