@@ -25,7 +25,7 @@ from ui.input.probes import LIBRARY
 from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
 from ui.pages.bertviz_views.routes import KINDS
 from ui.pages.masked_words.options import MaskedWordsOptions
-from ui.pages.next_sentence.judgement import EXAMPLE
+from ui.pages.next_sentence.page import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
 from ui.pages.vectors.options import VectorsOptions
