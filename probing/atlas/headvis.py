@@ -96,7 +96,7 @@ def export_headvis(
         (folder / name).mkdir()
     _write(folder / "attributions" / "manifest.json", {})
     _write(folder / "umap" / "sequences.json", {})
-    return layers * heads
+    return int(layers * heads)
 
 
 def _add(patterns: list[list[_Pattern]], view: View, window: int, heads: int) -> None:

@@ -58,7 +58,8 @@ def draw_view() -> None:
 
 def _draw_map(found: AtlasComparison, show: str) -> None:
     """Draw the change of every head of the first stack, and a sentence on the number of clear changes."""
-    clear = found.clear.any(axis=1) if show in (PROFILE, SHARED) else found.clear[:, MEASURES.index(show)]
+    columns = slice(None) if show in (PROFILE, SHARED) else slice(place := MEASURES.index(show), place + 1)
+    clear: Integers = np.any(found.clear[:, columns], axis=1)
     largest = int(np.argmax(found.distances))
     show_notice(
         _(
