@@ -211,7 +211,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("What each head's removal changes"),
+        _("Effect of ablating each head"),
         unit,
         diverging=True,
         selected=head,
@@ -264,7 +264,7 @@ def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> Floa
         f"{_question(asked).key}:{asked.label}",
         sets,
         tokens,
-        _("Removing every head in turn"),
+        _("Ablating each head"),
         partial(_logits, asked),
     )
 
