@@ -95,7 +95,8 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
     odd.write_text("only one column\n")
     bold = "<b>it</b>"
     opened(page, predictor, pair=f"{bold} was in it. It was in it. The cat was it.")
-    says(page, bold)
+    says(page, re.compile("A, B [01]"))
+    expect(page.locator("b").filter(has_text="it")).to_have_count(0)
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     page.get_by_role("button", name="Open a file").click()
     upload = page.locator("[data-testid='stPopoverBody'] input[type=file]")
