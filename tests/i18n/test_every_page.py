@@ -23,7 +23,7 @@ from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
 from ui.input.probes import LIBRARY
 from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
-from ui.pages.bertviz_views.routes import KINDS
+from ui.pages.bertviz_views.page import KINDS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
