@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.edits import Ablate, MaskEdge, MaskKey, pack
+from i18n import translate
 from inference import LocalBackend, TraceRequest
 from inference.pictures.sample_picture import photo
 from inference.task_heads import SEES, WHAT
@@ -22,7 +23,8 @@ from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
 from ui.ablation.controls import CLEAR
 from ui.ablation.edits import count_edits
-from ui.pages.pictures.places import describe_edits, place_name
+from ui.pages.pictures.options import describe_edits, place_name
+from ui.pages.pictures.source import RECORDING
 
 pytestmark = pytest.mark.slow
 
@@ -146,4 +148,4 @@ def test_refusals_put_everything_back(backend: LocalBackend) -> None:
 
 
 def test_a_recording_has_nothing_to_remove() -> None:
-    says(asked("pictures", show="without"), "be ablated")
+    says(asked("pictures", show="without"), translate(RECORDING))
