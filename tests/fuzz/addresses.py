@@ -15,7 +15,7 @@ from tests.fuzz.harming import harmed_words, queries, whole_texts
 from tests.support.asking import asked
 from ui.input.controls import parse as hidden
 from ui.input.controls import read_number
-from ui.pages.generate.prompt import read_path
+from ui.pages.generate.options import read_path
 from ui.paths import ROOT
 from ui.state import params, view_state
 from ui.state.classroom import is_code

@@ -162,11 +162,11 @@ PAGES = {
             ({**WRITER, "show": "looks", "over": "all", "at": "2"}, "在“sat”出现之前，文本太短"),
             ({**WRITER, "at": "0"}, "没有哪一步预测第一个词元"),
             ({**WRITER, "show": "heads"}, "关注更早的“"),
-            ({**WRITER, "show": "layers"}, "各层的预测"),
+            {**WRITER, "show": "layers"},
             ({**WRITER, "show": "sink"}, "均匀分配时"),
             ({**WRITER, "show": "induction"}, "惊异度"),
             ({**WRITER, "written": "1.x", "of": "0"}, "只显示提示"),
-            ({**WRITER, "written": "301.300", "of": "deadbeef"}, "因此不予采用"),
+            ({**WRITER, "written": "301.300", "of": "deadbeef"}, "只显示提示"),
         ],
     ),
     "masked_words": Page(

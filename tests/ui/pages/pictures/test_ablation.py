@@ -93,7 +93,7 @@ def test_a_patch_is_hidden_in_every_layer_and_a_link_is_cut(backend: LocalBacken
     page = page_of(backend, token=7, edits="-")
     press(page, "Hide row 1, column 5")
     assert address(page, "edits") == pack([MaskKey(0, 7), MaskKey(1, 7)])
-    press(page, "Show row 1, column 5")
+    press(page, "Restore row 1, column 5")
     press(page, "Mask from row 1, column 5")
     assert address(page, "looks") == "7"
     other = page_of(backend, token=0, looks=7, edits="-")

@@ -211,7 +211,7 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     assert page.query_params.get("opened") is None
     says(page, "a picture.")
     go(page, "pictures")
-    assert drawn(page)["title"] == "Opened image"
+    assert drawn(page)["title"] == "Your image"
     press(page, "Show sample")
     assert drawn(page)["title"] == "A cat"
 
