@@ -289,7 +289,7 @@ PAGES = {
             ({**TRANSLATING, "show": "heads", "side": "cross"}, "这一行：读完"),
             ({**TRANSLATING, "show": "heads", "side": "decoder"}, "这一行：读完"),
             ({**TRANSLATING, "show": "without"}, "去掉交叉注意力头 "),
-            ({**TRANSLATING, "show": "without", "edits": "-"}, "没有消融任何内容"),
+            ({**TRANSLATING, "show": "without", "edits": "-"}, "没有消融任何部分"),
             (
                 {**TRANSLATING, "show": "without", "clicking": "cut", "step": "0", "edits": "ae0-0,ax0-0,cx0-0-1-2"},
                 "去掉编码器头 0-0、交叉注意力头 0-0、对第 2 步隐藏“he”（1 个头）：",

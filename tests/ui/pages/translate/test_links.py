@@ -18,7 +18,7 @@ from tests.support.asking import allowed, asked, notes, says, stands, text_of
 from tests.support.cases import loop_over
 from tests.support.predictors import BARE
 from tests.support.translators import tiny
-from ui.pages.translate.unknown_source import describe_unread
+from ui.pages.translate.page import describe_unread
 from ui.routes.traces import routes
 from ui.run.services import get_backend
 
