@@ -146,9 +146,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         icon=":material/bookmark_add:",
         on_click=_keep,
         args=(card,),
-        help=_("Your class sees the board when the teacher shows it.")
-        if in_class
-        else _("Cards last until you reload."),
+        help=_("Cards last until you reload; the board of a class keeps them."),
     )
 
 
@@ -292,7 +290,6 @@ def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options:
             on_click=lambda: set_params(
                 BreakHeadOptions, right=view.keys[words.other].text, other=view.keys[words.right].text
             ),
-            help=_("The other noun becomes the right noun."),
             width="content",
         )
 

@@ -40,7 +40,7 @@ class BreakHeadOptions:
     )
     rewordings: str = option(
         "",
-        label=gettext_lazy("Rewordings"),
+        label=gettext_lazy("Rewording"),
         help=gettext_lazy("One per line, with the same meaning. Empty: made by rules."),
     )
 
