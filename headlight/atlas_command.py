@@ -21,7 +21,7 @@ from headlight.command_input import (
 )
 from headlight.score_command import read_head
 from probing.atlas.build import STATE, AtlasPlan, run_plan
-from probing.atlas.create import WORKERS, UncachedBackend, create_atlas, refuse_other_folder
+from probing.atlas.create import WORKERS, BuildStep, Run, UncachedBackend, create_atlas, refuse_other_folder
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
 from probing.atlas.store import Atlas, write_atlas
@@ -35,11 +35,12 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
-    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, TSV or CoNLL-U")
+    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, CSV, TSV or CoNLL-U")
     first.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the atlas")
     first.add_argument("--tokens", type=int, metavar="N", help="the most tokens to read; all without it")
     first.add_argument("--links", type=int, default=40_000, metavar="N", help="links of each head (40000)")
     first.add_argument("--shard", metavar="I/N", help="only every N-th block of texts, from block I (0 is the first)")
+    first.add_argument("--ray", type=int, metavar="N", help="N shards on a Ray cluster (RAY_ADDRESS, or this machine)")
     first.add_argument("--no-control", action="store_true", help="skip the model with random weights")
     add_model_option(first)
     add_hub_options(first)
@@ -75,11 +76,22 @@ def run_build(asked: argparse.Namespace) -> int:
     try:
         if plan.shard[1] > 1:
             return _build_shard(uncached, plan, asked.out)
-        state, complete = create_atlas(uncached, plan, asked.out, _print, checks=not asked.no_control)
+        run = None if asked.ray is None else _ray_run(asked.ray)
+        state, complete = create_atlas(uncached, plan, asked.out, _print_step, checks=not asked.no_control, run=run)
     finally:
         _print("")
+    if not state.windows:
+        print("Stopped before the first texts were read.")
+        return 130
     print(_summary(Atlas.open(asked.out), state))
     return 0 if complete else 130
+
+
+def _ray_run(shards: int) -> Run:
+    """Return the run of a plan in shards on a Ray cluster."""
+    from probing.atlas.ray_shards import run_on_ray
+
+    return lambda plan, folder, _key, progress, stopped: run_on_ray(shards, plan, folder, progress, stopped)
 
 
 def return_freed_memory() -> None:
@@ -96,7 +108,7 @@ def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int
     sources = plan.sources()
     key = plan.key(sources)
     folder.mkdir(parents=True, exist_ok=True)
-    state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda state: _print(f"{state.tokens:,} tokens"))
+    state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda tokens: _print(f"{tokens:,} tokens"))
     state.save(folder / STATE, key)
     said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources}
     (folder / "shard.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
@@ -106,10 +118,12 @@ def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int
 
 def _plan(asked: argparse.Namespace) -> AtlasPlan:
     """Return the plan that the options name; raise CommandError for impossible numbers."""
-    for name, value in (("--tokens", asked.tokens), ("--links", asked.links)):
+    for name, value in (("--tokens", asked.tokens), ("--links", asked.links), ("--ray", asked.ray)):
         if value is not None and value < 1:
             raise CommandError(f"{name} {value} is too small. Give at least 1.")
     shard = (0, 1)
+    if asked.ray is not None and asked.shard is not None:
+        raise CommandError("--ray makes its own shards. Leave --shard out.")
     if asked.shard is not None:
         first, _slash, second = asked.shard.partition("/")
         if not (first.isdecimal() and second.isdecimal() and int(first) < int(second)):
@@ -124,6 +138,10 @@ def _print(line: str) -> None:
     """Print a line that the next call overwrites, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _print_step(step: BuildStep) -> None:
+    _print(str(step))
 
 
 def run_merge(asked: argparse.Namespace) -> int:

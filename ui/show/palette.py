@@ -53,7 +53,7 @@ TERMS = {
     ),
     gettext_lazy("Attention sink"): gettext_lazy("A token, often the first, that receives weight without meaning."),
     gettext_lazy("Entropy"): gettext_lazy("How evenly a token spreads its attention; 0 if all goes to one token."),
-    gettext_lazy("Ablation"): gettext_lazy("Removing a head's output to measure how the answer changes."),
+    gettext_lazy("Ablation"): gettext_lazy("Setting a head's output to zero to measure how the answer changes."),
     gettext_lazy("Activation patching"): gettext_lazy(
         "Replacing an activation by that of another text to find where a difference arises."
     ),

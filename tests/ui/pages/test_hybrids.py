@@ -26,7 +26,7 @@ from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
 from ui.pages.find.page import answers_csv
 from ui.pages.find.question import describe_preference
 from ui.pages.generate.whole_text import sink_summary
-from ui.pages.roles.gathering import from_trace
+from ui.pages.roles.evidence import from_trace
 from ui.run.head_answers import Words, ask_heads
 from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState

@@ -23,7 +23,7 @@ from ui.input.controls import bound_widget, keep_head
 from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.atlases import describe_atlas, draw_links, open_shipped, pick_atlas, read_windows, shipped_atlases
+from ui.show.atlases import atlas_titles, describe_atlas, draw_links, open_atlas, pick_atlas, read_windows
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
@@ -222,12 +222,17 @@ def _draw_relations(atlas: Atlas, head: int) -> None:
 
 def _draw_similar(atlas: Atlas, head: int) -> None:
     """Draw the most similar heads of an atlas."""
-    names = shipped_atlases()
     options = get_params(HeadAtlasOptions)
-    shown = options.other if options.other in names else atlas.folder.name
+    titles = atlas_titles(options.atlas, options.other)
+    shown = options.other if options.other in titles else options.atlas
+    shown = shown if shown in titles else next(iter(titles))
     with st.expander(_("Similar heads")):
-        bound_widget(HeadAtlasOptions, "other", st.selectbox, options=names, shown=shown)
-        other = open_shipped(shown)
+        bound_widget(HeadAtlasOptions, "other", st.selectbox, options=list(titles), shown=shown, format_func=titles.get)
+        try:
+            other = open_atlas(shown)
+        except UserError as refusal:
+            show_error(refusal)
+            return
         columns = {
             _("head"): [other.heads[at].label for at, _distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],
             _("distance"): [round(distance, 3) for _at, distance in similar_heads(atlas, head, other, SHOWN_SIMILAR)],

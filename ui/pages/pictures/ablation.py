@@ -48,7 +48,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     places = places_of(trace)
     if not _is_requested("heads", watch, _("Ablate each head"), len(places)):
         return
-    doing = _("Removing every head in turn")
+    doing = _("Ablating each head")
     found = watch.changes([(Ablate(*place),) for place in places], len(trace.source), doing)
     if not len(found):
         return
@@ -91,10 +91,10 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
     if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
         return
-    found = watch.changes(sets, len(trace.source), _("Removing random sets of the same size"))
+    found = watch.changes(sets, len(trace.source), _("Computing the random baseline"))
     if len(found) < 2:
         return
-    chosen = float(watch.changes([edits], len(trace.source), _("Removing random sets of the same size"))[0])
+    chosen = float(watch.changes([edits], len(trace.source), _("Computing the random baseline"))[0])
     less = float((np.abs(found) < abs(chosen)).mean())
     show_notice(
         _(
@@ -188,7 +188,7 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
     with st.container(horizontal=True):
         _toggle(case, head, _("Ablate {layer}-{head}", layer=look.layer, head=look.head),
                 _("Restore {place}", place=f"{look.layer}-{look.head}"), "head")  # fmt: skip
-        _toggle(case, hidden, _("Hide {place}", place=here), _("Restore {place}", place=here), "patch")
+        _toggle(case, hidden, _("Mask {place}", place=here), _("Restore {place}", place=here), "patch")
         if options.looks is None or options.looks >= len(trace.source):
             st.button(_("Mask from {place}", place=here), key="picture_cut", on_click=set_params,
                       args=(PicturesOptions,), kwargs={"looks": look.token})  # fmt: skip

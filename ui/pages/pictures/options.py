@@ -116,7 +116,7 @@ def describe_edit(edit: Edit, trace: Trace) -> str:
             key=place_name(trace, edit.key),
         )
     if isinstance(edit, MaskKey):
-        return _("layer {layer}: {key} hidden", layer=edit.layer, key=place_name(trace, edit.key))
+        return _("layer {layer}: {key} masked", layer=edit.layer, key=place_name(trace, edit.key))
     return describe_plainly(edit)
 
 
@@ -128,7 +128,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     return format_comma_list(
         [
             *_name_few([describe_edit(edit, trace) for edit in removed], len(removed)),
-            *[_("{key} hidden", key=place_name(trace, key)) for key in hidden],
+            *[_("{key} masked", key=place_name(trace, key)) for key in hidden],
             *[describe_edit(edit, trace) for edit in rest],
         ]
     )
@@ -136,4 +136,4 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
 
 def _name_few(names: Sequence[str], many: int) -> Sequence[str]:
     """Return the names, or the number of heads if there are more than MOST_NAMED."""
-    return names if many <= MOST_NAMED else [_("{many} heads removed", many=many)]
+    return names if many <= MOST_NAMED else [_("{many} heads ablated", many=many)]

@@ -69,7 +69,7 @@ def test_places_are_named_as_the_view_names_them() -> None:
     ]  # fmt: skip
     edits = (Ablate(0, 1), MaskKey(0, 2), MaskKey(1, 2), MaskEdge(1, 2, 3, 0))
     assert describe_edits(edits, trace) == (
-        "head 0-1 removed, row 1, column 1 hidden, head 1-2: row 1, column 2 → [CLS] masked"
+        "head 0-1 ablated, row 1, column 1 masked, head 1-2: row 1, column 2 → [CLS] masked"
     )
 
 
@@ -81,7 +81,7 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
     edits = ((), (Ablate(1, 2),))
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
     cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
-    says(page, f"With head 1-2 removed: cosine to the original image vector {cosine:.4f}")
+    says(page, f"With head 1-2 ablated: cosine to the original image vector {cosine:.4f}")
     assert count_edits((Ablate(1, 2),)) in [caption.value for caption in page.caption]
     press(page, CLEAR)
     assert address(page, "edits") == "-"
@@ -91,7 +91,7 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
 
 def test_a_patch_is_hidden_in_every_layer_and_a_link_is_cut(backend: LocalBackend) -> None:
     page = page_of(backend, token=7, edits="-")
-    press(page, "Hide row 1, column 5")
+    press(page, "Mask row 1, column 5")
     assert address(page, "edits") == pack([MaskKey(0, 7), MaskKey(1, 7)])
     press(page, "Restore row 1, column 5")
     press(page, "Mask from row 1, column 5")
