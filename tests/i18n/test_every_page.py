@@ -24,6 +24,7 @@ from tests.ui.pages.compare.test_links import EXHAUSTED
 from ui.input.probes import LIBRARY
 from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
 from ui.pages.bertviz_views.page import KINDS
+from ui.pages.generate.options import PROMPTS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.page import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
@@ -169,6 +170,7 @@ PAGES = {
             ({**WRITER, "written": "1.x", "of": "0"}, "只显示提示"),
             ({**WRITER, "written": "301.300", "of": "deadbeef"}, "只显示提示"),
         ],
+        PROMPTS,
     ),
     "masked_words": Page(
         [
@@ -475,4 +477,4 @@ def test_a_tree_of_written_tokens_is_described_in_chinese(models: Path) -> None:
     page = asked("generate", lang="zh", model=str(models / "gpt2"), text=PROMPT, show="looks")
     press(page, "下一个词元")
     assert "历史" in [expander.label for expander in page.expander]
-    assert english(page, PROMPT) == []
+    assert english(page, PROMPT, *PROMPTS) == []

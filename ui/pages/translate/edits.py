@@ -124,7 +124,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     if heads:
         names = [part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads[:4]]
         rest = f" + {len(heads) - 4}" if len(heads) > 4 else ""
-        said.append(_("without {heads}", heads=format_comma_list(names) + rest))
+        said.append(_("without {heads}", heads=translate(format_comma_list(names)) + rest))
     cut = _cross_cuts(edits)
     looks = Counter((edit.query, edit.key) for edit in cut)  # number of heads in which each edge is masked
     for query, key in sorted(looks)[:3]:
