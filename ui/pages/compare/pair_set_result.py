@@ -93,11 +93,11 @@ def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
                 offer_or_show(refusal, choice)
                 return None
             reason = refusal.message
-    show_notice(_skipped(len(pairs), len(pairs), reason))
+    show_notice(_describe_skipped(len(pairs), len(pairs), reason))
     return None
 
 
-def _skipped(many: int, size: int, reason: str) -> str:
+def _describe_skipped(many: int, size: int, reason: str) -> str:
     """Return the sentence that too few pairs could be compared, with the reason of the last skipped pair."""
     return _(
         "{many:,} of {of:,} pairs were skipped, too many for a result. {reason}", many=many, of=size, reason=reason
@@ -125,10 +125,10 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
             bits.append(found)
     if not read:
         if left_out:
-            show_notice(_skipped(len(left_out), len(left_out), left_out[-1]))
+            show_notice(_describe_skipped(len(left_out), len(left_out), left_out[-1]))
         return None
     if len(left_out) > len(read):
-        show_notice(_skipped(len(left_out), len(left_out) + len(read), left_out[-1]))
+        show_notice(_describe_skipped(len(left_out), len(left_out) + len(read), left_out[-1]))
         return None
     values = np.stack(bits)
     told, one_word = _verdict_cache().get_or_make(
