@@ -149,7 +149,7 @@ def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
 
 def draw_edit_list(edits: EditSet, trace: Trace) -> None:
     """Draw a folded section with the list of edits and a text field for them."""
-    with st.expander(_("Ablation")):
+    with st.expander(_("Edits")):
         draw_panel(
             TranslateOptions,
             edits,
