@@ -67,6 +67,7 @@ class Page:
 PAGES = {
     "head_atlas": Page([{}, {"layer": 2, "head": 11}, {"atlas": BERT, "across": "det", "seed": 3}], read=ATLAS_TEXTS),
     "atlas_search": Page([{}, {"onto_tag": "", "onto": "the", "only": 1, "layer": 2, "head": 8}], read=ATLAS_TEXTS),
+    "atlas_compare": Page([{}, {"show": "shared", "layer": 2, "head": 1}, {"show": "first", "with": EMBEDDED}]),
     "atlas_build": Page([{}, {"build": "gone"}, {"tokens": 9}]),
     "agreement": Page(
         [

@@ -83,7 +83,7 @@ def describe_edit(edit: Edit) -> str:
     ('head 3-1 ablated', 'head 3-1: 8 → 2 masked')
     """
     if isinstance(edit, Ablate):
-        return _ablated([(edit.layer, edit.head)])
+        return _name_ablated([(edit.layer, edit.head)])
     if isinstance(edit, Uniform):
         return _uniform([(edit.layer, edit.head)])
     if isinstance(edit, MaskEdge):
@@ -97,7 +97,7 @@ def describe_edits(edits: EditSet, view: View) -> str:
     """Return a short phrase for all edits as plain text; edits of the same word share a phrase."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
-        said.append(_ablated(removed))
+        said.append(_name_ablated(removed))
     if even := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)):
         said.append(_uniform(even))
     hidden = {
@@ -115,7 +115,7 @@ def describe_edits(edits: EditSet, view: View) -> str:
     return format_comma_list(said) if said else ""
 
 
-def _ablated(heads: Sequence[Head]) -> str:
+def _name_ablated(heads: Sequence[Head]) -> str:
     """Return a phrase for ablated heads, with their names if they are few."""
     if len(heads) > MOST_NAMED:
         return _("{many} heads ablated", many=len(heads))

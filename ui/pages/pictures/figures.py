@@ -16,7 +16,6 @@ from attention.patch_roles import (
     PatchEvidence,
     Region,
     RegionLinks,
-    edge_score,
     observe_patches,
     pack,
     region_links,
@@ -42,7 +41,14 @@ from ui.show.tables import csv_table, download_button, draw_table, model_fields
 from ui.show.text import format_comma_list
 from ui.state.params import set_params
 from viz.components.picture import picture
-from viz.components.picture.content import PictureSelection, grid_and_picture, part_of, payload, tokens_without_patch
+from viz.components.picture.content import (
+    PictureSelection,
+    edge_head,
+    grid_and_picture,
+    part_of,
+    payload,
+    tokens_without_patch,
+)
 from viz.figures.head_maps import head_map, picked_head
 
 AGAIN = "picture_again"  # Session key: the number of repeated requests.
@@ -61,18 +67,8 @@ def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
         token = options.token
     layer, head = options.layer, options.head
     if layer is None or head is None or layer >= len(records) or head >= records[layer].heads:
-        layer, head = _shapes(trace, alone[0] if alone else token)
+        layer, head = edge_head(trace, alone[0] if alone else token)
     return PictureSelection(layer, head, token, options.facing, options.by)
-
-
-def _shapes(trace: Trace, token: int) -> tuple[int, int]:
-    """Return the (layer, head) with the largest edge score in the attention from ``token``."""
-    index = np.array([token])
-    records = [record.quick() for record in trace.records(part_of(trace))]
-    rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
-    found = edge_score(np.array(rows, np.float32), grid_and_picture(trace)[0])
-    layer, head = divmod(int(found.argmax()), found.shape[1])
-    return layer, head
 
 
 def draw_picture(  # noqa: PLR0913  # all parts of the view
