@@ -27,7 +27,7 @@ from ui.pages.bertviz_views.routes import KINDS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
-from ui.pages.tokens.tokenizers import RARE
+from ui.pages.tokens.page import RARE
 from ui.pages.vectors.options import VectorsOptions
 from ui.show.atlases import open_shipped
 from ui.state.navigation import BY_VIEW

@@ -12,7 +12,7 @@ import streamlit as st
 from attention.complexity import CostSizes, fit
 from i18n import _
 from inference.tasks.anatomy import Build, CostRequest, MeasuredCost, Stack
-from ui.pages.block.names import SIDES, amount
+from ui.pages.block.plan import SIDES, amount
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend

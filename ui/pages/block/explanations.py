@@ -23,12 +23,104 @@ from inference.tasks.anatomy import (
     Stack,
     crossing,
 )
-from ui.pages.block.embedding_explanations import positions, projection, segments, tokens
-from ui.pages.block.names import amount
-from ui.pages.block.phrases import ACTIVATIONS, BY_POSITION, TRANSFORMER, count_of, paper, section, share_of
-from ui.pages.block.plan import activation, head_title, table_width
+from ui.pages.block.plan import activation, amount, find, head_title, table_width
 from ui.show.text import format_comma_list, join_sentences
-from viz.components.block.block import PartExplanation
+from viz.components.block.block import PaperLink, PartExplanation
+
+ARXIV = "https://arxiv.org/abs/"
+TRANSFORMER = "1706.03762"
+GATED = "2002.05202"
+ACTIVATIONS = {"GELU": "1606.08415", "SiLU": "1710.05941", "SwiGLU": GATED, "GeGLU": GATED, "ReGLU": GATED}
+BY_POSITION = {"rotary": "2104.09864", "relative": "1803.02155", "alibi": "2108.12409"}
+
+
+def paper(number: str, where: str = "") -> PaperLink:
+    """Return the link to a paper by its arXiv id; ``where`` names a place in the paper."""
+    name = f"arXiv:{number}"
+    return PaperLink(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
+
+
+def section(number: str) -> str:
+    """Return the translated name of a section of a paper."""
+    return _("section {number}", number=number)
+
+
+def share_of(build: Build, count: int) -> str:
+    """Describe a number of parameters and its share of the model's total."""
+    if not count:
+        return _("no parameters")
+    return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
+
+
+def count_of(build: Build, where: str, *names: str) -> int:
+    """Return the total number of parameters in the named parts; ``where`` is the side, as in ``find``."""
+    parts = (find(build, where, name) for name in names)
+    return sum(part.count for part in parts if part is not None)
+
+
+def tokens(build: Build, where: str) -> PartExplanation:
+    """Explain the token embeddings."""
+    part = find(build, where, TOKENS)
+    rows, width = part.tensors[0].shape if part else (0, 0)
+    again = [name for first, name in build.tied if part and first == part.tensors[0].name]
+    tied = any(top.tied for top in build.tops) or any("head" in name or "decoder.weight" in name for name in again)
+    text = [
+        _(
+            "Each token selects one of {rows:,} rows of {width:,} numbers ({share}).",
+            rows=rows,
+            width=width,
+            share=share_of(build, rows * width),
+        )
+    ]
+    if tied:
+        text.append(_("The task head reuses this table; its parameters count once."))
+    source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
+    return PartExplanation(_("Token embeddings"), join_sentences(*text), (source,))
+
+
+def positions(build: Build, where: str) -> PartExplanation:
+    """Explain the position embeddings that are added before the first layer."""
+    part = find(build, where, POSITIONS)
+    share = share_of(build, part.count if part else 0)
+    if "sinusoidal" in build.positions:
+        return PartExplanation(
+            _("Position embeddings"),
+            _(
+                "Fixed sines and cosines encode the position; nothing is learned ({share}).",
+                share=share,
+            ),
+            (paper(TRANSFORMER, section("3.5")),),
+        )
+    return PartExplanation(
+        _("Position embeddings"),
+        _(
+            "A learned vector for each of {rows:,} positions is added ({share}).",
+            rows=part.tensors[0].shape[0] if part else 0,
+            share=share,
+        ),
+        (paper("1705.03122"), paper(TRANSFORMER, section("3.5"))),
+    )
+
+
+def segments(build: Build, where: str) -> PartExplanation:
+    """Explain the segment embeddings."""
+    part = find(build, where, SEGMENTS)
+    rows = part.tensors[0].shape[0] if part else 0
+    text = _("Learned vectors, one per segment ({rows}), are added.", rows=rows)
+    return PartExplanation(_("Segment embeddings"), text, (paper("1810.04805"),))
+
+
+def projection(build: Build, where: str) -> PartExplanation:
+    """Explain the projection from the embedding width to the model width."""
+    part = find(build, where, PROJECTION)
+    rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
+    text = _(
+        "Maps {columns:,} embedding dimensions to the layers' {rows:,}, which saves parameters.",
+        columns=columns,
+        rows=rows,
+    )
+    return PartExplanation(_("Projection"), text, (paper("1909.11942"),))
+
 
 CROSSED = "cross-attention"
 

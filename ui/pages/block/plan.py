@@ -1,25 +1,109 @@
-"""Layout of a model's architecture as boxes, with the shapes of a given text."""
+"""Layout of a model's architecture as boxes, with the names and the options of its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, ngettext, translate
 from inference.tasks.anatomy import (
     HEAD,
+    INNER,
+    INTO,
+    ORDER,
+    OUT,
     OUTER_NORMS,
     POOLER,
     POSITIONS,
     PROJECTION,
+    RELATIVE,
+    REST,
     SEGMENTS,
     TOKENS,
     Build,
     FeedForward,
     ParameterGroup,
     Stack,
+    crossing,
 )
-from ui.pages.block.names import TITLES, amount
 from viz.components.block.block import LayerBox, LayerTower, PartBox
+from viz.options import option
+
+FOLDS = {
+    "parameters": gettext_lazy("Parameters by part"),
+    "kinds": gettext_lazy("Encoder or decoder"),
+    "activation": gettext_lazy("Activation function"),
+    "cost": gettext_lazy("Cost of n²"),
+}
+
+
+@dataclass(frozen=True)
+class BlockOptions:
+    """Options of the page Block.
+
+    ``piece`` is the id of the explained part; "" is the first self-attention.
+
+    >>> BlockOptions(fold="kinds,cost").open_sections
+    ('kinds', 'cost')
+    """
+
+    piece: str = ""
+    # Open sections: names of FOLDS in their order, separated by commas.
+    fold: str = option(
+        "", choices=tuple(",".join(some) for many in range(len(FOLDS) + 1) for some in combinations(FOLDS, many))
+    )
+
+    @property
+    def open_sections(self) -> tuple[str, ...]:
+        """Return the names of the open sections, in their order on the page."""
+        return tuple(name for name in FOLDS if name in self.fold.split(","))
+
+
+SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
+TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
+BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
+PARTS: dict[str, str] = {name: name for name in ORDER}  # translated messages by their English text
+SHORT: dict[str, str] = {  # short names for the labels of bars
+    TOKENS: gettext_lazy("tokens"),
+    POSITIONS: gettext_lazy("positions"),
+    SEGMENTS: gettext_lazy("segments"),
+    PROJECTION: gettext_lazy("projection"),
+    RELATIVE: gettext_lazy("rel. positions"),
+    INTO: "W_Q, W_K, W_V",
+    OUT: "W_O",
+    INNER: gettext_lazy("q and k norms"),
+    REST: gettext_lazy("attention, rest"),
+    crossing(INTO): "× W_Q, W_K, W_V",
+    crossing(OUT): "× W_O",
+    OUTER_NORMS: gettext_lazy("outer norms"),
+}
+PLACEMENTS = {
+    "post": gettext_lazy("post-norm"),
+    "pre": gettext_lazy("pre-norm"),
+    "both": gettext_lazy("norms before and after each part"),
+    "branch": gettext_lazy("norms before each addition"),
+    "mixed": gettext_lazy("norms in several places"),
+    "none": gettext_lazy("no norms"),
+}
+COUNTED: dict[str, Callable[[int], str]] = {
+    "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),
+    "head": lambda n: ngettext("{n:,} head", "{n:,} heads", n, n=n),
+    "layer": lambda n: ngettext("{n:,} layer", "{n:,} layers", n, n=n),
+    "set": lambda n: ngettext("{n:,} set", "{n:,} sets", n, n=n),
+    "parameter": lambda n: ngettext("{n:,} parameter", "{n:,} parameters", n, n=n),
+    "thread": lambda n: ngettext("{n:,} thread", "{n:,} threads", n, n=n),
+}
+
+
+def amount(number: int, what: str) -> str:
+    """Return a number with its noun in the right form.
+
+    >>> amount(1, "token"), amount(1200, "token")
+    ('1 token', '1,200 tokens')
+    """
+    return COUNTED[what](number)
+
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
 TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}

@@ -16,9 +16,12 @@ from ui.pages.by_hand.example import (
     LONGEST_NAME,
     MATRICES,
     NAMES,
+    PRESET_TITLES,
+    PRESETS,
     TITLES,
     TOKENS,
     WIDTH,
+    ByHandOptions,
     Example,
     apply_table_edits,
     divisors,
@@ -26,8 +29,6 @@ from ui.pages.by_hand.example import (
     preset_of,
     resize,
 )
-from ui.pages.by_hand.options import PRESETS, ByHandOptions
-from ui.pages.by_hand.options import TITLES as PRESET_TITLES
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.state.params import get_params, set_params

@@ -6,15 +6,11 @@ import streamlit as st
 
 from attention.toy_example import ToyExample, compute_example
 from i18n import _, translate
-from ui.pages.by_hand import attention_matrices
+from ui.pages.by_hand import steps as matrix_steps
 from ui.pages.by_hand.controls import files, get_example, pick, pick_head, set_example_params, sizes, tables
-from ui.pages.by_hand.descriptions import describe_largest, next_words
-from ui.pages.by_hand.example import Example, fit_options, pair, preset_of, rules_of
-from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
-from ui.pages.by_hand.learn import draw_curve, gradient, what_is_left
-from ui.pages.by_hand.options import ByHandOptions
-from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
-from ui.pages.by_hand.tutorial_values import draw_printed
+from ui.pages.by_hand.descriptions import describe_largest, draw_curve, draw_printed, gradient, next_words, what_is_left
+from ui.pages.by_hand.example import ByHandOptions, Example, fit_options, pair, preset_of, rules_of
+from ui.pages.by_hand.steps import MatrixStep, cell_of, mix_heads, next_word_steps, open_cell, residual_steps, sum_of
 from ui.run.notices import show_notice
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
@@ -56,7 +52,7 @@ def attention(options: ByHandOptions, example: Example, found: ToyExample) -> No
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
     formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
-    steps = [*attention_matrices.enter(example, found), *attention_matrices.project(example, found, head)]
+    steps = [*matrix_steps.enter(example, found), *matrix_steps.project(example, found, head)]
     section(_("Project."), formula, steps, options, "project")
     divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
     with st.container():  # always present, so that later elements keep their position
@@ -67,13 +63,13 @@ def attention(options: ByHandOptions, example: Example, found: ToyExample) -> No
     section(
         _("Compare."),
         formula,
-        attention_matrices.compare(example, worked, head, at, options.scaled),
+        matrix_steps.compare(example, worked, head, at, options.scaled),
         options,
         "compare",
     )
-    show_notice(attention_matrices.worked_line(example, worked, head, at, options.scaled), role="status")
+    show_notice(matrix_steps.worked_line(example, worked, head, at, options.scaled), role="status")
     formula = _("{formula}, the heads side by side", formula="$\\mathrm{head} = A\\,V$")
-    section(_("Mix."), formula, attention_matrices.mix(example, worked, head, at[0]), options, "mix")
+    section(_("Mix."), formula, matrix_steps.mix(example, worked, head, at[0]), options, "mix")
 
 
 def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) -> None:

@@ -1,4 +1,4 @@
-"""The current lesson: a bundled lesson or the reader's own draft, and who may see its key."""
+"""The current lesson: its options and Markdown, the reader's own draft, and who may see the key."""
 
 from __future__ import annotations
 
@@ -6,16 +6,45 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, active_language
 from lessons.library import come_along, source, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
-from lessons.schema import Lesson
-from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
+from lessons.schema import Lesson, LocalizedText
 from ui.run.classes import attends_any, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.state import classroom
 from ui.state.params import set_params
+from viz.options import option
+
+OWN = "own"  # name of the reader's own lesson
+PLAY, TEACHER, WRITE = "play", "teacher", "write"
+
+
+@dataclass(frozen=True)
+class LessonsOptions:
+    """Options of the page Lessons."""
+
+    lesson: str = ""  # "" is the list of all lessons
+    step: int = 0
+    show: str = option(PLAY, choices=(PLAY, TEACHER, WRITE))
+    carried: str = ""  # a lesson in the link, packed by lessons/library.py
+
+
+def translate_markdown(said: LocalizedText) -> str:
+    """Return the text in the reader's language, with the Markdown syntax for images escaped.
+
+    >>> translate_markdown(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
+    'Look: !\\\\[a](http://b/c.png)'
+    """
+    return said.in_language(active_language()).replace("![", "!\\[")
+
+
+def draw_markdown(said: LocalizedText) -> None:
+    """Draw the text if it is not empty; st.markdown shows HTML as text by default."""
+    if said:
+        st.markdown(translate_markdown(said))
+
 
 DRAFT = "lesson_draft"  # session key: text of the reader's own lesson
 TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link

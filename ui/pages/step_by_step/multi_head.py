@@ -13,7 +13,7 @@ from attention.record import AnyRecord, Record
 from attention.walkthrough import LayerParameters, softmax
 from i18n import _
 from ui.pages.step_by_step.explanations import paper
-from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.pages.step_by_step.weight import WeightPlace, labels, place, window
 from ui.run.notices import show_notice
 from ui.show.microscope import draw_matrices
 from ui.show.text import join_sentences

@@ -11,10 +11,8 @@ from ui.input.view_options import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.multi_head import multi_head
-from ui.pages.step_by_step.neuron import neuron
-from ui.pages.step_by_step.options import StepOptions
-from ui.pages.step_by_step.weight_path import decompose_weight
-from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick_head, pick_pair
+from ui.pages.step_by_step.steps import neuron
+from ui.pages.step_by_step.weight import StepOptions, WeightPlace, decompose_weight, find, pick_head, pick_pair
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of

@@ -1,22 +1,52 @@
-"""Step by step page: the computation of a single attention weight, with formulas and numbers."""
+"""The computation of a single attention weight: step by step, channel by channel, and as CSV."""
 
 from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
 from attention.record import Record
-from attention.walkthrough import WeightSteps, align_rows, format_projection, lines, weigh
+from attention.spreadsheet import safe_cell
+from attention.walkthrough import WeightSteps, align_rows, format_projection, lines, products, weigh
 from i18n import _
 from ui.pages.step_by_step import explanations
-from ui.pages.step_by_step.row_csv import row_csv
-from ui.pages.step_by_step.weight_path import WeightPath
-from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.pages.step_by_step.explanations import paper
+from ui.pages.step_by_step.weight import WeightPath, WeightPlace, labels, place, window
 from ui.run.notices import show_notice
+from ui.show.chart import theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import download_button, page_provenance
 from ui.show.text import join_sentences, scientific
+from viz.figures.theme import sides
 from viz.matrix_specs import step_by_step as sheets
+from viz.matrix_specs.heads import neuron as neuron_sheets
+
+
+def row_csv(pieces: Sequence[str], weighing: WeightSteps) -> str:
+    """Return a CSV with a line for each key, numbers with the shortest digits that restore the float32.
+
+    ``weighing`` must have a single row; ``pieces`` are its keys.
+    """
+    columns = {
+        "q·k": weighing.dots,
+        "scaled": weighing.scaled,
+        "after soft cap": weighing.capped,
+        "bias": weighing.bias,
+        "score": weighing.scores,
+        "weight": weighing.weights,
+    }
+    there = {name: values[0] for name, values in columns.items() if values is not None}
+    lines = io.StringIO(newline="")
+    writer = csv.writer(lines)
+    writer.writerow(["key", "token", *there])
+    for at, piece in enumerate(pieces):
+        writer.writerow([at, safe_cell(piece), *(str(values[at]) for values in there.values())])
+    return "\ufeff" + lines.getvalue()
+
 
 WINDOW = 32  # The maximum number of keys in the figures.
 NUMBERED = 24  # With more keys, the cells show no numbers.
@@ -239,3 +269,55 @@ def _draw_comparison(way: WeightPath) -> None:
         )
     )
     draw_matrices(sheets.result_difference(ours, theirs), "steps_compared", numbers=False)
+
+
+KEYS = 40  # The maximum number of keys in the figure.
+
+
+def neuron(spot: WeightPlace) -> None:
+    """Draw the neuron view for the query token and a window of keys around the chosen key."""
+    record = spot.record
+    assert isinstance(record, Record)
+    query, keys = record.query[spot.head][spot.query], record.key[record.kv_head(spot.head)]
+    shown = window(len(keys), KEYS, spot.key)
+    weights = record.weights(spot.head, spot.row)[0][shown]
+    _sentence(spot, query, keys[spot.key])
+    found = neuron_sheets(query, keys[shown], record.scale, weights, labels(spot.keys, shown), place(shown, spot.key))
+    draw_matrices(found, "neuron", numbers=None)
+    below, above = sides(theme())
+    st.caption(
+        join_sentences(
+            _(
+                "{below}: negative; {above}: positive. Framed: the selected key.",
+                below=below.capitalize(),
+                above=above,
+            ),
+            _("Queries and keys include norms and rotation."),
+            _("As in BertViz ({paper}).", paper=paper("1906.05714")),
+            "" if len(shown) == len(keys) else _("{shown} of {keys} keys are drawn.", shown=len(shown), keys=len(keys)),
+        )
+    )
+
+
+def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
+    who, whom = spot.pieces
+    found = products(query, key)
+    parts = [
+        _("channel {channel} ({product:+.2f})", channel=at, product=one * other)
+        for at, (one, other) in zip(found.channels, found.terms, strict=True)
+    ]
+    show_notice(
+        _(
+            "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. The largest of its {n} products are "
+            "{parts}; the {left} others sum to {rest:.2f}.",
+            head=spot.name,
+            who=who,
+            whom=whom,
+            total=found.total,
+            n=len(query),
+            parts=", ".join(parts),
+            left=found.left,
+            rest=found.rest,
+        ),
+        role="status",
+    )

@@ -12,8 +12,7 @@ from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.softmax import change_softmax_rules, spreads
 from i18n import _, gettext_lazy, translate
-from ui.pages.step_by_step.options import StepOptions
-from ui.pages.step_by_step.weight_picker import WeightPlace, chips
+from ui.pages.step_by_step.weight import StepOptions, WeightPlace, chips
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.params import get_params, set_params

@@ -10,7 +10,7 @@ import streamlit as st
 from i18n import _, ngettext, translate
 from inference import UserError
 from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, Word, WordSteps, WordWalk
-from ui.pages.tokens.headings import WALK, headings
+from ui.pages.tokens.rows import WALK, headings
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.tables import draw_table

@@ -17,10 +17,9 @@ from inference.tasks.hidden_states import Pooled
 from probing.sentence_files import MOST_SENTENCES, lines
 from ui.input.controls import bound_widget
 from ui.input.sentence_upload import from_file
-from ui.pages.vectors import routes
+from ui.pages.vectors import corpus
 from ui.pages.vectors.corpus import VectorRun, stored_run
-from ui.pages.vectors.levels import pick_mix, pick_pooling
-from ui.pages.vectors.options import VectorsOptions
+from ui.pages.vectors.options import VectorsOptions, pick_mix, pick_pooling
 from ui.pages.vectors.projection import picture
 from ui.run import visitors
 from ui.run.notices import show_error, show_notice
@@ -261,4 +260,4 @@ def _files(run: VectorRun) -> None:
         "vectors.csv": ("CSV", _("A row per sentence; several times as large")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
-        place.link_button(label, f"{routes.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")
+        place.link_button(label, f"{corpus.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

@@ -1,15 +1,17 @@
-"""Sentences computed from the training runs."""
+"""Options of the view, and sentences computed from the training runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, ngettext, translate
-from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, TASKS, TRAINED, BaselineRun, RecordedRuns
+from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, STEPS, TASKS, TRAINED, BaselineRun, RecordedRuns
 from ui.show.text import format_and_list, format_comma_list, format_semicolon_list, join_sentences
+from viz.options import option
 
 NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": gettext_lazy("convolutions"), "transformer": "Transformer"}
 TITLES: dict[str, str] = {
@@ -211,3 +213,45 @@ def _describe_distance(place: int) -> str:
     if place == 0:
         return _("at the last token itself")
     return ngettext("{n} token back", "{n} tokens back", place, n=place)
+
+
+MOMENTS = {"before": gettext_lazy("Before training"), "after": gettext_lazy("After training")}
+
+
+@dataclass(frozen=True)
+class WhyAttentionOptions:
+    """Options of the page Why attention; None selects the model's width or the text's length."""
+
+    d: int | None = None
+    k: int = 3  # kernel width of the convolution; the paper gives no value
+    r: int = 64  # neighbourhood of restricted self-attention, in tokens
+    n: int | None = None
+    # The task of the recorded runs and of a training here.
+    task: str = option(
+        "recall",
+        label=gettext_lazy("Task"),
+        help=gettext_lazy("What the three networks are trained on"),
+        choices=TITLES,
+    )
+    # Draw the gradient before or after training.
+    when: str = option(
+        "after",
+        label=gettext_lazy("Gradient"),
+        help=gettext_lazy("With random numbers, or with those that were learned"),
+        choices=MOMENTS,
+    )
+    network: str = option("transformer", label=gettext_lazy("Network"), choices=NAMES)  # the network to train here
+    # The ablated part of the Transformer to train, or "".
+    off: str = option(
+        "",
+        label=gettext_lazy("Switched off"),
+        help=gettext_lazy("A part of the Transformer that it learns without"),
+        choices=WITHOUT,
+    )
+    # The recorded runs have other seeds.
+    seed: int = option(
+        3,
+        label=gettext_lazy("Seed"),
+        help=gettext_lazy("Of the first numbers and of the texts; the same seed gives the same network"),
+    )
+    steps: int = option(STEPS, label=gettext_lazy("Steps"))

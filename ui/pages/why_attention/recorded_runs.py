@@ -25,8 +25,7 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import BEYOND, WITHIN, WITHOUT
-from ui.pages.why_attention.options import MOMENTS, WhyAttentionOptions
+from ui.pages.why_attention.descriptions import BEYOND, MOMENTS, WITHIN, WITHOUT, WhyAttentionOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme

@@ -22,8 +22,7 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import WITHOUT
-from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.pages.why_attention.descriptions import WITHOUT, WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme

@@ -14,11 +14,9 @@ from tests.support.anatomies import NAMES, built, lengths
 from tests.support.cases import loop_over
 from ui.pages.block.cost import expected_seconds, map_bytes, sizes_of
 from ui.pages.block.cost import lengths as measured_lengths
-from ui.pages.block.drawing import sentence, sizes
 from ui.pages.block.explanations import explain_parts
-from ui.pages.block.names import SHORT
-from ui.pages.block.options import FOLDS, BlockOptions
-from ui.pages.block.plan import activation, head_title, towers
+from ui.pages.block.page import sentence, sizes
+from ui.pages.block.plan import FOLDS, SHORT, BlockOptions, activation, head_title, towers
 from ui.state.params import parse_params
 from viz.components.block.block import LETTER, STRONG, draw, payload
 

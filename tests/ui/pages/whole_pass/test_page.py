@@ -17,7 +17,7 @@ from inference.tasks.edit_effects import BlankEffects
 from inference.tasks.predictions import MaskedWords
 from inference.tasks.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
 from tests.support.asking import asked, choose, notes, press, says, stands
-from ui.pages.whole_pass.descriptions import step_by_step
+from ui.pages.whole_pass.page import step_by_step
 from ui.state.view_state import ViewState
 
 BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}

@@ -9,8 +9,8 @@ import pytest
 
 from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit
 from i18n import use_language
-from ui.pages.why_attention.numbers import CostSetting, row_of, summary
-from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.pages.why_attention.descriptions import WhyAttentionOptions
+from ui.pages.why_attention.page import CostSetting, row_of, summary
 from ui.state.params import parse_params
 from viz.figures.formulas import activation, growth, memory, operation_shares, seconds
 from viz.figures.theme import DARK, LIGHT, Theme
