@@ -147,8 +147,8 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
         if name in embeddings:
             yield f"{side}.{name}", embeddings[name](build, where)
     before, after = (stack.before.norm, table_width(build)), (stack.after.norm, build.width)
-    yield f"{side}.norm before", _norm(build, stack, *before, _("Only once, before the first layer."))
-    yield f"{side}.norm after", _norm(build, stack, *after, _("Only once, after the last layer."))
+    yield f"{side}.norm before", _norm(build, stack, *before)
+    yield f"{side}.norm after", _norm(build, stack, *after)
     for at, step in enumerate(stack.flow.steps):
         if step.kind == "norm":
             yield f"{side}.{at}", _norm(build, stack, stack.norm, build.width, _place(stack, at))
@@ -164,18 +164,16 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
     yield f"{side}.{HEAD}", _head(build, where)
 
 
-def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> PartExplanation:
+def _norm(build: Build, stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
     weighed = any(part.name in (NORMS, OUTER_NORMS) for part in build.parts)
     rms = kind == "RMSNorm"
-    tensors = [one.name for part in build.parts if part.name in (NORMS, OUTER_NORMS) for one in part.tensors]
     text = [
         _("Divides each token's {width:,} numbers by their root mean square.", width=width)
         if rms
         else _("Shifts and scales each token's {width:,} numbers to mean 0 and variance 1.", width=width)
     ]
     if weighed:
-        biased = any(name.endswith("bias") for name in tensors)
-        text.append(_("Learned weights and biases follow.") if biased else _("Learned weights follow."))
+        text.append(_("Learned parameters follow."))
     text.append(place)
     if rms and "LayerNorm" in stack.norm_class:
         text.append(
@@ -184,7 +182,7 @@ def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> Part
                 norm_class=stack.norm_class,
             )
         )
-    return PartExplanation(kind or _("Norm"), join_sentences(*text), (paper("1910.07467" if rms else "1607.06450"),))
+    return PartExplanation(kind or "Norm", join_sentences(*text), (paper("1910.07467" if rms else "1607.06450"),))
 
 
 def _place(stack: Stack, at: int) -> str:
@@ -207,9 +205,7 @@ def _addition(summed: int) -> PartExplanation:
 def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExplanation:
     sizes = stack.attention
     text = [
-        _("Each query is compared with its own and earlier keys; the weights mix the values.")
-        if stack.causal
-        else _("Each query is compared with all keys; the weights mix the values."),
+        _("Each query is compared with all keys (if masked: no later ones); the weights mix the values."),
         _(
             "{heads} with queries of {width} numbers: {n} × {tokens} × {tokens} weights for this text.",
             heads=amount(sizes.heads, "head"),
@@ -225,7 +221,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
     ]
     papers = [paper(TRANSFORMER, section("3.2"))]
     if sizes.kv_heads < sizes.heads:
-        text.append(_("The heads share {sets} of keys and values.", sets=amount(sizes.kv_heads, "set")))
+        text.append(_("Key–value heads: {sets}, shared by the query heads.", sets=sizes.kv_heads))
         papers.append(paper("1911.02150" if sizes.kv_heads == 1 else "2305.13245"))
     for kind in build.positions:
         if kind in BY_POSITION:
@@ -277,21 +273,18 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
             hidden=forward.hidden,
             name=name or "–",
         ),
-        _("Two matrices lead there; their results are multiplied.") if forward.gated else "",
         _(
             "In all {layers} layers: {share}.",
             layers=stack.layers,
             share=share_of(build, count_of(build, where, "feed-forward")),
         ),
     ]
-    papers = [paper(TRANSFORMER, _("equation {number}", number=2))]
-    if not forward.gated and forward.activation.name.startswith("GELU"):
-        text.append(_("The original Transformer used ReLU."))
+    papers = [paper(TRANSFORMER, section("3.3"))]
     papers += [paper(number) for word, number in ACTIVATIONS.items() if word in name][-1:]
     if forward.experts > 1:
         text.append(
             _(
-                "Each token uses {used} of {experts} such parts.",
+                "Each token uses {used} of {experts} experts.",
                 experts=forward.experts,
                 used=forward.experts_used,
             )

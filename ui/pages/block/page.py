@@ -15,7 +15,7 @@ from inference.tasks.anatomy import Anatomy, Build, ParameterGroup, Stack
 from ui.input.composing import compose
 from ui.pages.block import explanations
 from ui.pages.block.cost import costs
-from ui.pages.block.plan import BRIEF, FOLDS, PARTS, PLACEMENTS, SHORT, SIDES, TITLES, BlockOptions, amount, towers
+from ui.pages.block.plan import FOLDS, PARTS, PLACEMENTS, SHORT, SIDES, TITLES, BlockOptions, amount, towers
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
@@ -23,7 +23,7 @@ from ui.run.traces import read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import download_button, draw_table, frame_csv, model_provenance
-from ui.show.text import join_sentences
+from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -52,7 +52,7 @@ def _on_fold() -> None:
 
 def sentence(build: Build) -> str:
     """Describe the model's stacks and its parameter count."""
-    sides = _("; and ").join(_of_stack(stack) for stack in build.stacks)
+    sides = format_semicolon_list([_of_stack(stack) for stack in build.stacks])
     return _(
         "{architecture}: {sides}; {total:,} parameters.",
         architecture=build.architecture,
@@ -76,9 +76,10 @@ def _of_stack(stack: Stack) -> str:
 
 def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
     """Draw the model with the explanations of its parts, and the notes about how it was traced."""
-    title = _("The parts of {architecture}", architecture=build.architecture)
     said = explanations.explain_parts(build, lengths)
-    data = block.payload(towers(build, lengths), title, file, said, options.piece, list(sizes(build, lengths)))
+    data = block.payload(
+        towers(build, lengths), build.architecture, file, said, options.piece, list(sizes(build, lengths))
+    )
     block.mount(data, KEY, _on_pick)
     st.caption(
         _(
@@ -87,7 +88,8 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
         )
     )
     for stack in build.stacks:
-        show_notice(join_sentences(*_describe_source(stack)), "status")
+        if said_of_source := _describe_source(stack):
+            show_notice(join_sentences(*said_of_source), "status")
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
@@ -119,14 +121,7 @@ def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tupl
 def _describe_source(stack: Stack) -> list[str]:
     """Describe how a stack's connections were found, and which differences the drawing leaves out."""
     said = []
-    if stack.flow.followed:
-        said.append(
-            _(
-                "Connections of the {side}: traced in a small pass.",
-                side=SIDES[stack.part],
-            )
-        )
-    else:
+    if not stack.flow.followed:
         said.append(
             _(
                 "Connections of the {side}: partly inferred from the order of its parts.",
@@ -141,11 +136,6 @@ def _describe_source(stack: Stack) -> list[str]:
                 layers=stack.layers,
             )
         )
-    said.append(
-        _("Changing its last token changes no earlier vector.")
-        if stack.causal
-        else _("Changing its last token changes earlier vectors.")
-    )
     return said
 
 
@@ -169,10 +159,9 @@ def parameters(build: Build) -> None:
         ),
         "status",
     )
-    million = build.total >= 1_000_000
-    unit, by = (_("million parameters"), 1e6) if million else (_("thousand parameters"), 1e3)
     labels = [_label(part) for part in build.parts]
-    figure = bars(labels, [part.count / by for part in build.parts], theme(), _("Parameters by part"), unit)
+    millions = [part.count / 1e6 for part in build.parts]
+    figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
     draw_chart(figure, "parameters")
     st.caption(_("All layers together, with biases; × marks cross-attention; tied tensors count once."))
     table = _table(build.parts)
@@ -187,7 +176,7 @@ def parameters(build: Build) -> None:
 def _label(part: ParameterGroup) -> str:
     """Return the short name of a part, for a bar."""
     name = translate(SHORT.get(part.name) or PARTS.get(part.name, part.name))
-    return f"{translate(BRIEF[part.where])} {name}" if part.where else name
+    return f"{translate(SIDES[part.where])} {name}" if part.where else name
 
 
 def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
@@ -216,7 +205,7 @@ def activations(build: Build) -> None:
         show_notice(_("The activation is part of a larger step and cannot be plotted."), "status")
         return
     found = forward.activation
-    name = found.name or _("an unusual function")
+    name = found.name or found.stated or "–"
     at = int(abs(found.inputs + 1).argmin())
     show_notice(
         _(
@@ -255,9 +244,7 @@ def kinds(build: Build) -> None:
     ):
         with place:
             st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
-            block.mount(
-                block.payload(schematic(kind), _("Schematic: {kind}", kind=KIND_NAMES[kind]), kind), f"kind_{kind}"
-            )
+            block.mount(block.payload(schematic(kind), translate(KIND_NAMES[kind]), kind), f"kind_{kind}")
             st.caption(translate(DIFFERS[kind]))
     st.caption(
         _(
@@ -282,7 +269,7 @@ def _tower(part: str, cross: bool) -> LayerTower:
     if cross:
         steps.append(LayerBox(PartBox("crosses", "cross-attention", _("Cross-attention"), cells=ALL), (0,)))
     steps.append(LayerBox(PartBox(f"{part} forwards", "feed-forward", _("Feed-forward")), (len(steps) - 1,)))
-    reads = _("its text so far") if part == "decoder" else _("the text")
+    reads = _("the text")
     return LayerTower(translate(TITLES[part]), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")
 
 

@@ -62,14 +62,13 @@ class BlockOptions:
 
 SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
 TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
-BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
 PARTS: dict[str, str] = {name: name for name in ORDER}  # translated messages by their English text
 SHORT: dict[str, str] = {  # short names for the labels of bars
     TOKENS: gettext_lazy("tokens"),
     POSITIONS: gettext_lazy("positions"),
     SEGMENTS: gettext_lazy("segments"),
     PROJECTION: gettext_lazy("projection"),
-    RELATIVE: gettext_lazy("rel. positions"),
+    RELATIVE: gettext_lazy("relative positions"),
     INTO: "W_Q, W_K, W_V",
     OUT: "W_O",
     INNER: gettext_lazy("q and k norms"),
@@ -82,7 +81,7 @@ PLACEMENTS = {
     "post": gettext_lazy("post-norm"),
     "pre": gettext_lazy("pre-norm"),
     "both": gettext_lazy("norms before and after each part"),
-    "branch": gettext_lazy("norms before each addition"),
+    "branch": gettext_lazy("norms in several places"),
     "mixed": gettext_lazy("norms in several places"),
     "none": gettext_lazy("no norms"),
 }
@@ -90,9 +89,6 @@ COUNTED: dict[str, Callable[[int], str]] = {
     "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),
     "head": lambda n: ngettext("{n:,} head", "{n:,} heads", n, n=n),
     "layer": lambda n: ngettext("{n:,} layer", "{n:,} layers", n, n=n),
-    "set": lambda n: ngettext("{n:,} set", "{n:,} sets", n, n=n),
-    "parameter": lambda n: ngettext("{n:,} parameter", "{n:,} parameters", n, n=n),
-    "thread": lambda n: ngettext("{n:,} thread", "{n:,} threads", n, n=n),
 }
 
 
@@ -106,7 +102,6 @@ def amount(number: int, what: str) -> str:
 
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
-TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}
 # Titles of heads, by the suffix of the transformers class name.
 HEADS = {
     "ForMaskedLM": gettext_lazy("Masked-word head"),
@@ -164,9 +159,7 @@ def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> LayerTower:
         before=tuple(
             _rim(build, stack, name, "before") for name in stack.before.parts if name in (OUTER_NORMS, PROJECTION)
         ),
-        repeats=f"{stack.layers} ×"
-        if stack.own > 1 or stack.layers == 1
-        else _("{layers} × the same layer", layers=stack.layers),
+        repeats=f"{stack.layers} ×",
         steps=tuple(_steps(build, stack, lengths)),
         leaves=stack.flow.leaves,
         after=tuple(_rows(build, stack)),
@@ -184,7 +177,7 @@ def _summed_tables(build: Build) -> tuple[str, ...]:
 def _table(build: Build, stack: Stack, name: str) -> PartBox:
     part = find(build, stack.part if len(build.stacks) > 1 else "", name)
     note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else _("by formula")
-    return PartBox(f"{stack.part}.{name}", "embedding", translate(TABLES[name]), (note,))
+    return PartBox(f"{stack.part}.{name}", "embedding", translate(SHORT[name]).capitalize(), (note,))
 
 
 def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
@@ -193,7 +186,7 @@ def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
         rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
         return PartBox(f"{stack.part}.{name}", "embedding", _("Projection"), (f"{columns:,} → {rows:,}",))
     rim = stack.before if where == "before" else stack.after
-    return PartBox(f"{stack.part}.norm {where}", "norm", rim.norm or _("Norm"))
+    return PartBox(f"{stack.part}.norm {where}", "norm", rim.norm or "Norm")
 
 
 def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
@@ -206,7 +199,7 @@ def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
         heads.append(PartBox(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
     if stack is build.stacks[-1]:
         for at, top in enumerate(build.tops):
-            note = amount(top.count, "parameter") if top.count else _("the token table again")
+            note = f"{top.count:,} {_('parameters')}" if top.count else _("the token table again")
             heads.append(PartBox(f"top {at}", "head", head_title(top.class_name), (note,)))
     if heads:
         yield tuple(heads[:3])
@@ -218,7 +211,7 @@ def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Laye
         if step.kind == "add":
             box = PartBox(name, "add", _("Addition"))
         elif step.kind == "norm":
-            box = PartBox(name, "norm", stack.norm or _("Norm"))
+            box = PartBox(name, "norm", stack.norm or "Norm")
         elif step.kind == "attention":
             title = _("Masked self-attention") if stack.causal else _("Self-attention")
             box = PartBox(name, "attention", title, tuple(_attention(build, stack, lengths[stack.part])))
@@ -236,7 +229,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     yield _("{heads}, d_k = {width}", heads=amount(sizes.heads, "head"), width=sizes.width)
     if sizes.kv_heads < sizes.heads:
         yield f"h_kv = {sizes.kv_heads}"
-    yield _("{heads} × {rows} × {columns} weights", heads=sizes.heads, rows=tokens, columns=tokens)
+    yield f"{sizes.heads} × {tokens} × {tokens}"
     kinds: Sequence[tuple[str, str]] = (("rotary", "RoPE"), ("relative", _("relative positions")), ("alibi", "ALiBi"))
     yield from (note for kind, note in kinds if kind in build.positions)
 
@@ -244,12 +237,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
 def _cross_notes(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
     if stack.cross is not None:
         yield _("{heads}, d_k = {width}", heads=amount(stack.cross.heads, "head"), width=stack.cross.width)
-        yield _(
-            "{heads} × {rows} × {columns} weights",
-            heads=stack.cross.heads,
-            rows=lengths["decoder"],
-            columns=lengths["encoder"],
-        )
+        yield f"{stack.cross.heads} × {lengths['decoder']} × {lengths['encoder']}"
 
 
 def _forward(forward: FeedForward) -> Iterator[str]:
@@ -257,4 +245,4 @@ def _forward(forward: FeedForward) -> Iterator[str]:
     if activation(forward):
         yield activation(forward)
     if forward.experts > 1:
-        yield _("{used} of {experts} experts a token", used=forward.experts_used, experts=forward.experts)
+        yield _("Each token uses {used} of {experts} experts.", used=forward.experts_used, experts=forward.experts)

@@ -45,7 +45,7 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
     def rows(table: Numbers) -> str:
         return format_and_list(
             [
-                _("{weights} for “{token}”", weights=" ".join(f"{weight:.2f}" for weight in row), token=token)
+                f"“{token}” {' '.join(f'{weight:.2f}' for weight in row)}"
                 for row, token in zip(table, tokens, strict=False)
             ]
         )
@@ -122,13 +122,12 @@ def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) ->
         "palette": "sequential",
         "limit": 0.5,
     }
-    first = MatrixSpec(_("Printed"), printed, note=_("from the tutorial"), **common)
+    first = MatrixSpec(_("Printed"), printed, **common)
     if worked.heads > 1:
-        note = _("its own weights, d_k = {width}", width=worked.channels)
         return [
             first,
             *(
-                MatrixSpec(_("True, head {head}", head=head + 1), weights[:rows], note=note, **common)
+                MatrixSpec(_("True, head {head}", head=head + 1), weights[:rows], **common)
                 for head, weights in enumerate(worked.weights)
             ),
         ]
@@ -139,10 +138,10 @@ def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) ->
         MatrixSpec(
             _("True, d_k = {width}", width=worked.channels),
             over,
-            note=_("softmax of Q·Kᵀ / √{width}", width=worked.channels),
+            note=f"softmax(Q·Kᵀ / √{worked.channels})",
             **common,
         ),
-        MatrixSpec(_("True, d_k = {width}", width=1), softmax(dots)[-1], note=_("softmax of Q·Kᵀ"), **common),
+        MatrixSpec(_("True, d_k = {width}", width=1), softmax(dots)[-1], note="softmax(Q·Kᵀ)", **common),
     ]
 
 
@@ -164,9 +163,9 @@ def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
     dots = worked.products[head, row, free]
     over = dots / np.sqrt(worked.channels)
     return {
-        _("scores over √{channels}", channels=worked.channels): over,
-        _("unscaled"): dots,
-        _("unscaled, times {larger:.0f}", larger=LARGER): LARGER * dots,
+        f"q·k / √{worked.channels}": over,
+        "q·k": dots,
+        f"{LARGER:.0f} q·k": LARGER * dots,
     }
 
 
@@ -178,8 +177,8 @@ def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> lis
     steps = []
     for at, (title, scores) in enumerate(row_scores(worked, head, row).items()):
         weights = softmax(scores[None])[-1][0]
-        note = _("sum of a·(1 − a): {slope:.3f}", slope=softmax_sensitivity(weights))
-        sheet = MatrixSpec(_("∂a / ∂s, {scores}", scores=title), slopes(weights), names, names, note, limit=limit)
+        note = f"Σ a·(1 − a) = {softmax_sensitivity(weights):.3f}"
+        sheet = MatrixSpec(f"∂a / ∂s, s = {title}", slopes(weights), names, names, note, limit=limit)
         steps.append(MatrixStep(f"slope{at}", sheet, _slope(weights)))
     return steps
 
@@ -189,9 +188,7 @@ def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) ->
     steep = {
         title: float(softmax_sensitivity(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()
     }
-    each = format_comma_list(
-        [_("{slope:.3f} with {scores}", slope=slope, scores=title) for title, slope in steep.items()]
-    )
+    each = format_comma_list([f"{slope:.3f} (s = {title})" for title, slope in steep.items()])
     return _(
         "Sensitivity of the weights of “{token}”, the sum of a·(1 − a): {each}.",
         token=example.tokens[row],

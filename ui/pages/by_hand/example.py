@@ -12,7 +12,7 @@ import numpy as np
 from attention.toy_example import Matrices, Numbers, ToyAttention, ToyRules
 from i18n import _, gettext_lazy
 from inference import UserError
-from ui.input.controls import read_number
+from ui.input.controls import ALL_STAGES, read_number
 from ui.paths import ASSETS
 from viz.options import option
 
@@ -21,6 +21,15 @@ PRESET_TITLES = {
     "sentence": gettext_lazy("Four words, two heads"),
     "tutorial": gettext_lazy("Four one-hot words (tutorial)"),
     "lookup": gettext_lazy("Three words, lookup"),
+}
+STAGES = {
+    "projections": gettext_lazy("Queries, keys, values"),
+    "weights": gettext_lazy("Attention weights"),
+    "values": gettext_lazy("Weighted values"),
+    "output": gettext_lazy("Output projection"),
+    "layer": gettext_lazy("Residual and feed-forward"),
+    "word": gettext_lazy("Next word"),
+    "gradient": gettext_lazy("Gradient"),
 }
 UNNAMED = "tutorial"  # preset of links with other parameters but no preset, the default of earlier versions
 
@@ -39,6 +48,8 @@ class ByHandOptions:
     shown: int = 0  # the head whose scores are shown
     row: int | None = None  # the query and key to work out; None = those of the largest weight
     column: int | None = None
+    # The stage on screen; "" is that of the opened cell or pair, else the first.
+    stage: str = option("", label=gettext_lazy("Stage"), choices={**STAGES, ALL_STAGES: gettext_lazy("All stages")})
     cell: str = ""  # the opened cell: a step's key, row and column, such as "q-0-1"
 
     @property

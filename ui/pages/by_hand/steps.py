@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attention.toy_example import EPSILON, Numbers, ToyAttention, ToyExample
-from i18n import _, gettext_lazy, translate
+from i18n import _
 from ui.pages.by_hand.example import Example
 from viz.components.matrices.matrices import MatrixSpec
 
@@ -122,11 +122,12 @@ def open_cell(steps: Sequence[MatrixStep], place: tuple[int, int, int] | None) -
     return sheets
 
 
-PROJECTED = {
-    "q": ("Q = X·W_Q", "w_q", gettext_lazy("queries")),
-    "k": ("K = X·W_K", "w_k", gettext_lazy("keys")),
-    "v": ("V = X·W_V", "w_v", gettext_lazy("values")),
-}
+PROJECTED = {"q": ("Q = X·W_Q", "w_q"), "k": ("K = X·W_K", "w_k"), "v": ("V = X·W_V", "w_v")}
+
+
+def size_note(tokens: int, columns: int) -> str:
+    """Return the size of a matrix with a row for each token."""
+    return _("{tokens} tokens × {columns}", tokens=tokens, columns=columns)
 
 
 def number_columns(columns: int) -> tuple[str, ...]:
@@ -140,9 +141,7 @@ def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
     common: dict[str, Any] = {"rows": example.tokens, "columns": number_columns(columns)}
     x = MatrixStep(
         "x",
-        MatrixSpec(
-            "X", example.x, note=_("{tokens} tokens × {columns}: the input", tokens=count, columns=columns), **common
-        ),
+        MatrixSpec("X", example.x, note=size_note(count, columns), **common),
         no_formula,
     )
     if found.positions is None:
@@ -155,10 +154,10 @@ def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
 
     return [
         x,
-        MatrixStep("p", MatrixSpec("P", waves, note=_("sines and cosines of the position"), **common), wave),
+        MatrixStep("p", MatrixSpec("P", waves, note=size_note(count, columns), **common), wave),
         MatrixStep(
             "xp",
-            MatrixSpec("X + P", found.x, note=_("input of attention"), **common),
+            MatrixSpec("X + P", found.x, note=size_note(count, columns), **common),
             lambda row, column: format_sum([example.x[row, column], waves[row, column]]),
         ),
     ]
@@ -174,19 +173,14 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
     columns = number_columns(worked.result.shape[1])
     made = {"q": worked.queries, "k": worked.keys, "v": worked.values}
 
-    def note(what: str) -> str:
-        size = {"tokens": len(example.tokens), "columns": len(columns), "what": translate(what)}
-        if not framed:
-            return _("{tokens} tokens × {columns}: {what}", **size)
-        return _("{tokens} tokens × {columns}: {what}; columns of head {head} framed", head=head + 1, **size)
-
+    note = (_("head {head}: ", head=head + 1) if framed else "") + size_note(len(example.tokens), len(columns))
     return [
         MatrixStep(
             key,
-            MatrixSpec(name, made[key], example.tokens, columns, note(what), marked_columns=framed),
+            MatrixSpec(name, made[key], example.tokens, columns, note, marked_columns=framed),
             product(found.x, getattr(example, weight)),
         )
-        for key, (name, weight, what) in PROJECTED.items()
+        for key, (name, weight) in PROJECTED.items()
     ]
 
 
@@ -201,19 +195,17 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
     steps = [
         MatrixStep(
             "dot",
-            MatrixSpec("Q·Kᵀ", dots, note=who + _("dot products"), **common),
+            MatrixSpec("Q·Kᵀ", dots, note=who, **common),
             product(worked.queries[:, own], worked.keys[:, own].T),
         )
     ]
     if scaled:
         root = f"√{worked.channels}"
-        note = who + _("over √d_k, d_k = {width}", width=worked.channels)
         how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
-        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=note, **common), how))
+        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=who, **common), how))
     if bool(np.isinf(masked).any()):
-        note = who + _("−∞: masked")
-        how = lambda row, column: _("a later token") if column > row else _("an earlier token or itself")  # noqa: E731
-        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=note, **common), how))
+        how = lambda row, column: _("masked") if column > row else figure(scores[row, column])  # noqa: E731
+        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=who, **common), how))
     return [
         *steps,
         *softmax_steps("s", masked, (shift, powers, sums, worked.weights[head]), who, common, "A = softmax"),
@@ -234,7 +226,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     """
     shift, powers, sums, shares = made
     moved = bool(shift.any())
-    less = _("minus the row's largest {letter}, against overflow", letter=letter) if moved else _("always above zero")
+    less = _("minus the row's largest {letter}, against overflow", letter=letter) if moved else ""
 
     def power(row: int, column: int) -> str:
         taken = f" − {figure(shift[row])}" if moved else ""
@@ -247,10 +239,10 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
         MatrixStep(
             f"sum{letter}",
             MatrixSpec(
-                _("sum of each row"),
+                _("sum"),
                 sums[:, None],
                 columns=(_("sum"),),
-                note=who + _("sum"),
+                note=who,
                 **rows,
             ),
             lambda row, _column: format_sum(powers[row]),
@@ -271,14 +263,14 @@ def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[Mat
         worked.mixed[head],
         tokens,
         number_columns(worked.channels),
-        _("{tokens} tokens × {columns}: weighted values", tokens=many, columns=worked.channels),
+        size_note(many, worked.channels),
         marked_rows=(row,),
     )
     steps = [MatrixStep("mix", single, product(worked.weights[head], worked.values[:, _head_channels(worked, head)]))]
     if worked.heads == 1:
         return steps
     labels = tuple(f"{h + 1}·{c + 1}" for h in range(worked.heads) for c in range(worked.channels))
-    note = _("{tokens} tokens × {columns}: {heads} heads", tokens=many, columns=len(labels), heads=worked.heads)
+    note = size_note(many, len(labels))
 
     def beside(at: int, column: int) -> str:
         return dot(worked.weights[column // worked.channels][at], worked.values[:, column])
@@ -314,11 +306,7 @@ def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
     """Return the step that multiplies the concatenated heads by W_O."""
     common = _column_labels(example, found.joined)
     name = "A·V·W_O" if found.worked.heads == 1 else "Concat(heads)·W_O"
-    note = _(
-        "{tokens} tokens × {columns}",
-        tokens=len(example.tokens),
-        columns=found.joined.shape[1],
-    )
+    note = size_note(len(example.tokens), found.joined.shape[1])
     return [
         MatrixStep("o", MatrixSpec(name, found.joined, note=note, **common), product(found.worked.result, example.w_o))
     ]
@@ -337,7 +325,7 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
     return [
         MatrixStep(
             "add",
-            MatrixSpec(_("X + attention"), layer.added, note=_("the residual sum"), **common),
+            MatrixSpec("X + O", layer.added, **common),
             _sum(found.x, found.joined),
         ),
         MatrixStep(
@@ -350,17 +338,17 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
         ),
         MatrixStep(
             "relu",
-            MatrixSpec("ReLU", layer.active, note=_("negative numbers become zero"), **inside),
+            MatrixSpec("ReLU", layer.active, **inside),
             lambda row, column: f"max(0, {figure(layer.hidden[row, column])})",
         ),
         MatrixStep(
             "outer",
-            MatrixSpec("ReLU·W_2", layer.forward, note=_("back to X's columns"), **common),
+            MatrixSpec("ReLU·W_2", layer.forward, **common),
             product(layer.active, example.w_2),
         ),
         MatrixStep(
             "add2",
-            MatrixSpec(_("N + feed-forward"), layer.summed, note=_("the residual sum"), **common),
+            MatrixSpec("N + ReLU·W_2", layer.summed, **common),
             _sum(layer.normed, layer.forward),
         ),
         MatrixStep(
@@ -373,8 +361,7 @@ def next_word_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
     """Return the steps from the final vectors to the probabilities of the words."""
     name = "Y·Eᵀ" if found.layer is not None else "O·Eᵀ"
     common: dict[str, Any] = {"rows": example.tokens, "columns": example.words}
-    note = _("{words} logits: dot products with E", words=len(example.words))
-    logits = MatrixStep("logit", MatrixSpec(name, found.logits, note=note, **common), product(found.last, example.e.T))
+    logits = MatrixStep("logit", MatrixSpec(name, found.logits, **common), product(found.last, example.e.T))
     made = (found.shift, found.powers, found.sums, found.chances)
     return [logits, *softmax_steps("z", found.logits, made, "", common, _("next word"))]
 

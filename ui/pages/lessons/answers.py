@@ -220,7 +220,7 @@ def _head(slot: str, seen: StepView) -> Answer | None:
     if seen.view is None:
         return None
     layer, head = seen.head or (0, 0)
-    help = _("Follows the head that you choose in the view; counted from 0")
+    help = _("Follows the selection in the view")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
         picked = (
@@ -243,8 +243,8 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
         index=at if at is not None and at < len(keys) else None,
         key=f"{slot}_{seen.clicked}_token",
         format_func=lambda at: f"{at} · {keys[at].label}",
-        placeholder=_("Pick a word, or click one in the view") if seen.clicks else _("Pick a word"),
-        help=_("Follows the word that you click in the view") if seen.clicks else None,
+        placeholder=_("Pick one"),
+        help=_("Follows the selection in the view") if seen.clicks else None,
         width=320,
     )
 
@@ -280,7 +280,7 @@ def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAn
 def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | LazyMessage | str | None:
     """Return the right answer, None if any answer is accepted, or the reason if it cannot be computed."""
     try:
-        with st.spinner(_("Asking the model")):
+        with st.spinner(_("Running the model")):
             return right_answer(question, seen)
     except Unanswerable as error:
         reason: LazyMessage | str = error.args[0]

@@ -127,10 +127,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return whether the address requests the key without permission, and show a notice if so."""
     if options.show == PLAY or may_see_key():
         return False
-    if is_student():
-        show_notice(_("You attend a class: what is for its teacher is not shown here."), role="status")
-    else:
-        show_notice(
-            _("The teacher’s key is shown to who teaches a class here. Open a room on the page A class."), role="status"
-        )
+    show_notice(_("Only the teacher of a class sees this. Teach a class on the page Class."), role="status")
     return True

@@ -9,6 +9,7 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along
 from lessons.library import tour as its_stops
+from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
     answer_at,
     count_answered,
@@ -60,9 +61,14 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     answered, asked = count_answered(known)
     st.subheader(translate_markdown(lesson.title))
     st.caption(
-        _("{minutes} · {audience} · {answered} of {asked} questions answered", minutes=minutes(lesson.minutes),
-          audience=translate_markdown(lesson.audience), answered=answered, asked=asked)
-    )  # fmt: skip
+        " · ".join(
+            (
+                minutes(lesson.minutes),
+                translate_markdown(lesson.audience),
+                _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked),
+            )
+        )
+    )
     draw_markdown(lesson.about)
     with st.container(horizontal=True):
         st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
@@ -76,7 +82,7 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
 
 def _draw_write_link() -> None:
     """Draw the button that opens the editor of the reader's own lesson."""
-    st.header(_("A lesson of your own"))
+    st.header(_("Your own lesson"))
     st.markdown(
         _("A lesson is a text file with texts, views and questions. Answers are computed from the model.")
     )  # fmt: skip
@@ -88,10 +94,10 @@ def _tour() -> None:
     """Draw the button that starts or resumes the tour."""
     stops = its_stops()
     st.header(translate_markdown(stops.title))
-    st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=translate_markdown(stops.audience)))
+    st.caption(f"{minutes(stops.minutes)} · {translate_markdown(stops.audience)}")
     draw_markdown(stops.about)
     at = left_at()
-    label = _("Go on at stop {at}", at=at + 1) if 0 < at < len(stops.steps) - 1 else _("Take the tour")
+    label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("Take the tour")
     if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
         go_to_stop(at if at < len(stops.steps) - 1 else 0)
 
@@ -122,25 +128,8 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
 def _draw_navigation(at: int, count: int) -> None:
     """Draw the navigation: the buttons with their keyboard shortcuts, and the current step."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            _("Back"),
-            on_click=_go,
-            args=(at - 1,),
-            disabled=at == 0,
-            shortcut="Alt+PageUp",
-            icon=":material/arrow_back:",
-            help=_("The step before"),
-        )
         st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
-        st.button(
-            _("Next"),
-            on_click=_go,
-            args=(at + 1,),
-            disabled=at == count - 1,
-            shortcut="Alt+PageDown",
-            icon=":material/arrow_forward:",
-            help=_("The next step; a question may stay open"),
-        )
+        draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
                   type="tertiary", help=_("Your answers stay while this window is open"))  # fmt: skip
 
@@ -167,7 +156,7 @@ def _draw_footer(known: NamedLesson) -> None:
                       type="tertiary", help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
         if known.name == OWN:
             st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
-                      type="tertiary", help=_("The file of this lesson beside its preview"))  # fmt: skip
+                      type="tertiary", help=_("Beside a preview; or bring a file"))  # fmt: skip
 
 
 def how_to_read() -> None:

@@ -137,7 +137,9 @@ def _draw_file_picker() -> None:
         if text:
             store_draft(text)
         else:
-            st.session_state["lesson_problem"] = _("This file is too long to be a lesson.")
+            st.session_state["lesson_problem"] = _(
+                "The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES
+            )
 
     def begin() -> None:
         if st.session_state[BEGIN]:
@@ -166,7 +168,7 @@ def _preview(lesson: Lesson) -> None:
             icon=":material/play_arrow:",
             type="primary",
             kwargs={"lesson": OWN, "step": 0, "show": PLAY},
-            help=_("As students will see it"),
+            help=_("As students see it"),
         )
         if link is not None:
             link_to_view("lessons", _("Lesson link"), icon=":material/link:",
@@ -179,7 +181,7 @@ def _preview(lesson: Lesson) -> None:
         with st.expander(f"{at + 1}. {translate_markdown(step.title)}", expanded=at == 0):
             draw_markdown(step.text)
             if step.view is not None:
-                st.caption(_("View: {page}", page=step.view.page))
+                st.caption(step.view.page)
             if step.question is not None:
                 draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:
@@ -192,4 +194,4 @@ def _faults(faults: list[Fault]) -> None:
     for fault in faults[:20]:
         show_notice(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))
     if len(faults) > 20:
-        show_notice(_("And {more} more.", more=len(faults) - 20), role="status")
+        show_notice(f"… (+ {len(faults) - 20})", role="status")

@@ -94,7 +94,7 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
     sines = sinusoidal(length, size)
     left, right = st.columns(2)
     with left:
-        show_notice(_("{name}: {facts}", name=_("Sinusoidal"), facts=_facts(sines)), role="status")
+        show_notice(_("{name}: {facts}", name=_("sinusoidal"), facts=_facts(sines)), role="status")
     if table is None:
         with right:
             show_notice(
@@ -104,8 +104,8 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
                 ),
                 role="status",
             )
-        _sheet(sines, _("Sinusoidal"), 1.0, "sines")
-        pairs = [("sinusoidal", _("Sinusoidal"), sines)]
+        _sheet(sines, _("sinusoidal"), 1.0, "sines")
+        pairs = [("sinusoidal", _("sinusoidal"), sines)]
     else:
         own = table.vectors[:length].astype(np.float64)
         kind = _("sinusoidal") if table.layout else _("learned")
@@ -114,11 +114,11 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
             show_notice(join_sentences(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
-            _sheet(sines, _("Sinusoidal"), 1.0, "sines")
+            _sheet(sines, _("sinusoidal"), 1.0, "sines")
         with right:
             limit = 1.0 if table.layout else float(np.quantile(np.abs(own), SHOWN)) or 1.0
             _sheet(own, f"{table.path}, {kind}", limit, "own_table")
-        pairs = [("sinusoidal", _("Sinusoidal"), sines), ("own", _("The model's own"), own)]
+        pairs = [("sinusoidal", _("sinusoidal"), sines), ("own", _("The model's own"), own)]
     below, above = sides(theme())
     st.caption(
         _(
@@ -133,8 +133,12 @@ def vectors(held: Positions, options: PositionsOptions) -> None:
 
 def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
     beyond = float((np.abs(values) > limit).mean())
-    note = _("{positions} positions × {dimensions} dimensions", positions=len(values), dimensions=values.shape[1])
-    note += _("; {beyond:.1%} exceed the colour scale", beyond=beyond) if beyond else ""
+    note = _(
+        "{positions} positions × {dimensions} dimensions; {beyond:.1%} exceed the colour scale",
+        positions=len(values),
+        dimensions=values.shape[1],
+        beyond=beyond,
+    )
     draw_matrices([MatrixSpec(name, values, note=note, limit=limit)], key)
 
 
@@ -153,16 +157,17 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]
     )
     for column, (key, name, values) in zip(st.columns(2), pairs, strict=False):
         with column:
-            draw_chart(curves(values, chosen, theme(), _("{name}: chosen dimensions", name=name)), f"curves_{key}")
-            draw_chart(products(by_distance(values), theme(), _("{name}: dot products", name=name)), f"products_{key}")
+            titles = (_("Dimensions plotted"), _("Dot products"), _("Cosine similarity with the next position"))
+            curve, product, neighbour = (_("{name}: {facts}", name=name, facts=facts) for facts in titles)
+            draw_chart(curves(values, chosen, theme(), curve), f"curves_{key}")
+            draw_chart(products(by_distance(values), theme(), product), f"products_{key}")
             st.caption(
                 _(
                     "By distance. A band: the product also depends on the positions, and at distance 0 may "
                     "leave the plot."
                 )
             )
-            draw_chart(similarity(neighbours(values), theme(), _("{name}: neighbours", name=name)), f"neighbours_{key}")
-            st.caption(_("Cosine similarity with the next position."))
+            draw_chart(similarity(neighbours(values), theme(), neighbour), f"neighbours_{key}")
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
@@ -200,14 +205,11 @@ def _agreement(table: PositionTable) -> str:
         return ""
     error = format_small(table.error)
     if table.layout == "halves":
-        return _(
-            "It is the paper's formula with all sines first, to within {error}.",
-            error=error,
-        )
+        return _("It is the paper's formula with all sines first, to within {error}.", error=error)
     return _("It differs from the paper's formula by up to {error}.", error=error)
 
 
-def shifting(held: Positions, options: PositionsOptions) -> None:
+def shifting(options: PositionsOptions) -> None:
     """Draw the shift matrix M_k and the error of M_k · PE(pos) against PE(pos + k)."""
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
@@ -230,20 +232,13 @@ def shifting(held: Positions, options: PositionsOptions) -> None:
     )
     names = tuple(str(dimension) for dimension in range(size))
     note = _("{size} × {size}; 0 outside the {blocks} blocks of 2 × 2", size=size, blocks=size // 2)
-    draw_matrices(
-        [MatrixSpec(_("M for k = {shift}", shift=shift), matrix, names, names, note, limit=1.0)], "shift_matrix"
-    )
+    draw_matrices([MatrixSpec(f"M, k = {shift}", matrix, names, names, note, limit=1.0)], "shift_matrix")
     st.caption(
         _(
             "Each 2 × 2 block rotates a sine–cosine pair by k times its frequency. M depends on k only; so, "
             "the authors supposed, attending by relative position is easy to learn."
         )
     )
-    if held.tables and not held.tables[0].layout:
-        show_notice(
-            _("{model}'s learned table need not have such a matrix.", model=held.model),
-            "status",
-        )
 
 
 USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
@@ -273,7 +268,6 @@ def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsO
 
 
 def _rotary(held: Positions, trace: Trace, reach: int) -> None:
-    st.markdown(_("**Rotary**"))
     distances = np.arange(reach + 1)
     if held.rotary:
         omegas = {turning.layers.replace("_", " "): turning.frequencies.astype(np.float64) for turning in held.rotary}
@@ -287,7 +281,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
     else:
         width = _width(trace)
         omegas = {"": frequencies(width)}
-        settings = _("base {base:,.0f}, for heads of {width} channels", base=BASE, width=width)
+        settings = _("base {base}, d_k = {width}", base=f"{BASE:,.0f}", width=width)
         source = _(FROM_PAPER, model=held.model, settings=settings)
     turnings = [
         RotarySet(name, rotary_score(distances, omega), rotary_bound(distances, omega))
@@ -320,30 +314,30 @@ def _falling(turning: RotarySet, reach: int) -> str:
 
 
 def _alibi(held: Positions, trace: Trace, choice: ViewState, reach: int) -> None:
-    st.markdown(_("**ALiBi**"))
     if held.slopes is not None:
         slopes: Numbers = held.slopes.astype(np.float64)
-        source = _("{model}'s own slopes.", model=held.model)
+        source = ""
     else:
         slopes = alibi_slopes(trace.heads)
-        settings = _("for {heads} heads", heads=trace.heads)
+        settings = f"h = {trace.heads}"
         source = _(FROM_PAPER, model=held.model, settings=settings)
     show_notice(
-        _(
-            "{source} Slopes per token of distance: {least} to {most}.",
-            source=source,
-            most=format_small(float(slopes.max())),
-            least=format_small(float(slopes.min())),
+        join_sentences(
+            source,
+            _(
+                "Slopes per token of distance: {least} to {most}.",
+                most=format_small(float(slopes.max())),
+                least=format_small(float(slopes.min())),
+            ),
         ),
         role="status",
     )
     offsets = np.arange(-reach, 1)
     _heads(offsets, slopes[:, None] * offsets, choice, _("ALiBi: bias by distance"), "alibi_scores")
-    st.caption(_("Each line is a head. The mask hides later keys."))
+    st.caption(_("Each line is a head."))
 
 
 def _t5(held: Positions, choice: ViewState, reach: int) -> None:
-    st.markdown(_("**T5**"))
     offsets = np.arange(-reach, reach + 1)
     if not held.biases:
         settings = _(

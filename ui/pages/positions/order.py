@@ -27,7 +27,7 @@ from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.tables import csv_table, download_button, page_provenance
-from ui.show.text import format_small
+from ui.show.text import format_and_list, format_small
 from ui.state.params import set_params
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
@@ -59,9 +59,9 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         off = format_small(float(result.differences[layer, head]))
         notes = (
             _("head {layer}-{head}", layer=layer, head=head),
-            _("largest difference of a weight: {most}", most=off),
+            _("{name}: {facts}", name=_("largest difference of a weight"), facts=off),
         )
-        titles = (_("{name}: new order", name=name), _("{name}: permuted", name=name))
+        titles = tuple(_("{name}: {facts}", name=name, facts=facts) for facts in (_("New order"), _("Permuted")))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
@@ -94,9 +94,9 @@ def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
             selected=selected,
         )
         draw_chart(figure, HEADS, on_click=keep_head)
-        st.caption(_("With positions. Click a cell to select its head."))
+        st.caption(_("Click a cell to select its head."))
         download_button(
-            _("Save the differences"),
+            _("Save as CSV"),
             differences_csv(test),
             "headlight-order.csv",
             _("With and without positions; layers and heads from 0"),
@@ -150,7 +150,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
         order=order,
     )
     try:
-        with st.spinner(_("Running both orders")):
+        with st.spinner(_("Running the model")):
             test = get_backend().inspect(question)
     except UserError as refusal:
         show_error(refusal)
@@ -250,7 +250,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
         "{model} keeps order without positions, by its {rule} mask: over {layers} layers of {heads} heads a "
         "weight still differs by up to {most}.",
         model=model,
-        rule=_(" and ").join(rules[mask] for mask in test.masks),
+        rule=format_and_list([rules[mask] for mask in test.masks]),
         layers=layers,
         heads=heads,
         most=format_small(lacking),

@@ -51,7 +51,7 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     elif options.show == "vectors":
         vectors(held, options)
     elif options.show == "shift":
-        shifting(held, options)
+        shifting(options)
     else:
         scores(choice, trace, held, options)
     if options.show != "test":

@@ -82,12 +82,9 @@ def draw_position_scheme(held: Positions) -> str:
         )
     if held.slopes is not None:
         said.append(_("{model} lowers scores in proportion to distance (ALiBi).", model=held.model))
-    if held.others:
-        said.append(_("{model} encodes positions in its own way ({other}).", model=held.model, other=held.others[0]))
-    if not said:
-        said.append(_("{model} has no table of positions; its code computes them.", model=held.model))
-    if held.kind == "decoder":
-        said.append(_("Its causal mask also reveals order."))
+    if held.others or not said:
+        other = ", ".join(held.others[:1]) or "–"
+        said.append(_("{model} encodes positions in its own way ({other}).", model=held.model, other=other))
     return translate(join_sentences(*said))
 
 
@@ -115,10 +112,12 @@ def _describe_rotary(model: str, sets: tuple[RotaryAngles, ...]) -> str:
 
 def _base(turning: RotaryAngles) -> str:
     """Return the base of the rotary angles, with the layer type if the model has several."""
-    base = _("base not stated") if turning.theta is None else _("base {base:,.0f}", base=turning.theta)
-    if not turning.layers:
-        return base
-    return _("{base} in its {kind} layers", base=base, kind=turning.layers.replace("_", " "))
+    base = _(
+        "base {base}, d_k = {width}",
+        base="–" if turning.theta is None else f"{turning.theta:,.0f}",
+        width=turning.width,
+    )
+    return f"{base} ({turning.layers.replace('_', ' ')})" if turning.layers else base
 
 
 def draw_length_limit(held: Positions) -> None:
@@ -126,18 +125,10 @@ def draw_length_limit(held: Positions) -> None:
     st.markdown(_("**Length limit**"))
     if held.trained is None:
         end = _("{model} has no length limit: only distances matter.", model=held.model)
-    elif held.tables and not held.tables[0].layout:
-        end = _(
-            "{model} has learned vectors for {positions:,} positions; no others can be computed.",
-            model=held.model,
-            positions=len(held.tables[0].vectors),
-        )
     else:
         end = _(
-            "{model} was configured for {positions:,} positions; beyond them its behaviour is unknown, so "
-            "this app stops there.",
+            "{model} reads at most {positions:,} positions: beyond them it has no vectors or was not trained.",
             model=held.model,
             positions=held.trained,
         )
-    refused = _("Longer texts are refused: “{refusal}”", refusal=held.refusal) if held.refusal else ""
-    show_notice(join_sentences(end, refused), role="status")
+    show_notice(end, role="status")

@@ -17,6 +17,7 @@ from attention.walkthrough import LayerSteps, WeightSteps, trace_layer_steps, we
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.whole_pass import LayerAnswer, LayerQuestion
+from ui.input.controls import ALL_STAGES
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.run.traces import input_of
@@ -28,16 +29,29 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.options import option
 
+STAGES = {
+    "input": gettext_lazy("Input"),
+    "projections": gettext_lazy("Queries, keys, values"),
+    "weights": gettext_lazy("Attention weights"),
+    "values": gettext_lazy("Weighted values"),
+    "output": gettext_lazy("Output projection"),
+    "residual": gettext_lazy("Residual sum"),
+    "check": gettext_lazy("Check"),
+}
+
 
 @dataclass(frozen=True)
 class StepOptions:
-    """Options of the Step by step page: the view, and the changed softmax rules."""
+    """Options of the Step by step page: the view, the stage of the computation, and the changed softmax rules."""
 
     show: str = option("steps", choices=("steps", "neuron", "rules", "heads"))
     # The default differs from the model's rule, so that the figure shows an effect.
     scaling: str = option("none", choices=("none", "root", "own"))
     percent: int = 100  # The temperature in hundredths.
     masked: bool = True
+    stage: str = option(
+        "input", label=gettext_lazy("Stage"), choices={**STAGES, ALL_STAGES: gettext_lazy("All stages")}
+    )
 
 
 WHO, WHOM = "spot_query", "spot_key"
@@ -264,7 +278,7 @@ def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
     trace.
     """
     try:
-        with st.spinner(_("Taking the layer apart"), show_time=True):
+        with st.spinner(_("Inspecting the model"), show_time=True):
             found = get_backend().inspect(question(choice, spot))
     except UserError as refusal:
         show_notice(refusal.message, role="status")

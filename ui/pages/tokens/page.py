@@ -176,7 +176,7 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
                 walk(steps[number], same, revision, model)
     draw_table(comparison_rows(steps, texts), column_config=headings(COMPARED))
     for number, one in enumerate(steps):
-        label = _("Every token of the second tokenizer as a table") if number else _("Every token as a table")
+        label = _("Every token: {model}", model=one.model)
         folded = st.expander(label, key=f"tokens_table_{number}", on_change="rerun")
         if folded.open:
             rows = table(one)
@@ -184,7 +184,7 @@ def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | No
             about = model_fields(get_backend().identity(*models[number])) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
             draw_table(place=folded, columns=rows, column_config=headings(TABLE))
-            download_button(_("Save as CSV"), page, "headlight-tokens.csv", _("A row for each token"),
+            download_button(_("Save as CSV"), page, "headlight-tokens.csv", _("All digits"),
                  key=f"tokens_csv_{number}", place=folded, provenance=about)  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def how_to_read() -> None:
 def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
     """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen in ``row``."""
     revision = choice.revision or None
-    with st.spinner(_("Taking the text through the tokenizer")):
+    with st.spinner(_("Reading the text")):
         steps = [load_steps(choice, choice.model, revision)]
     remember_kind(choice.model, steps[0].kind)
     options = get_params(TokensOptions)

@@ -165,7 +165,13 @@ class VectorRun:
                 self._out = self._file(made.vectors.shape[1])
             self._out[at : at + len(texts)] = made.vectors
         elif at + len(texts) == len(self.asked.texts) and self._out is None:
-            raise UserError(gettext_lazy("No sentence can be read. {first}", first=self.notes.first))
+            raise UserError(
+                gettext_lazy(
+                    "{refused:,} sentences could not be read; their vectors are zero. {first}",
+                    refused=self.notes.refused,
+                    first=self.notes.first,
+                )
+            )
         self.done = at + len(texts)
 
     def _file(self, channels: int) -> Any:

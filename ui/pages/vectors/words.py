@@ -116,9 +116,9 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
     least = list(pairs)[int(stacked[:, at].argmin())]
     lowest = stacked[:, at].min()
     return _(
-        "{first} The pairs differ most {where}: lowest {lowest:.2f} in {sentences}.",
+        "{first} The pairs differ most at this level: {where}, lowest {lowest:.2f} in {sentences}.",
         first=first,
-        where=levels[at][0].lower() + levels[at][1:] if at else _("in the embeddings"),
+        where=levels[at][0].lower() + levels[at][1:],
         sentences=least,
         lowest=lowest,
     )
@@ -126,7 +126,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
 
 def _read(choice: ViewState, text: str, number: int) -> SentenceVectors | None:
     try:
-        with st.spinner(_("Reading the sentences")):
+        with st.spinner(_("Computing the vectors")):
             states = get_backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
         refuse_unreadable(states.row, choice.model, kind_of(choice))
     except UserError as refusal:
@@ -188,14 +188,13 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     window = slice(start, start + MOST)
     if len(cells) > MOST:
         show_notice(
-            _("Shown: {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
+            _("Shown: {drawn:,} of {all:,} {what}.", drawn=MOST, all=len(cells), what=unit),
             role="status",
         )
     where = mix_name(options, levels)
-    title = _("Cosine similarity of the {unit}, {where}", unit=unit, where=where)
+    title = f"{_('Cosine similarity')}, {where}"
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     draw_chart(figure, "vectors_cosine")
-    st.caption(_("Outlined: the chosen word."))
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 
@@ -252,7 +251,7 @@ def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
             glued=cell.goes_on,
             special=cell.special,
             unknown=cell.unknown,
-            title=_("cosine {cosine:.2f}", cosine=row[at]),
+            title=f"{row[at]:.2f}",
         )
         for at, cell in enumerate(cells)
     ]
@@ -262,7 +261,7 @@ def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
         if at is not None and at < len(cells):
             set_view_state(focus=cells[at].pieces[0])
 
-    token_strip.mount(chips, STRIP, title=_("Cosine similarity to the chosen word"), on_pick=pick, diverging=True)
+    token_strip.mount(chips, STRIP, title=_("Cosine similarity"), on_pick=pick, diverging=True)
 
 
 def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, where: str) -> None:
@@ -283,7 +282,9 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
             below=below,
             above=above,
         )
-        draw_matrices([MatrixSpec(_("Vectors"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
+        draw_matrices(
+            [MatrixSpec(_("Vector values"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips"
+        )
         made_by = {**page_provenance(), "vectors": where}
         table = "".join(csv_rows([(names, vectors)], vectors.shape[1], column))
         left, right = st.columns(2)
@@ -291,7 +292,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
             "CSV",
             table,
             "headlight-vectors.csv",
-            _("A row per vector", unit=unit),
+            _("A row per vector"),
             place=left,
             provenance=made_by,
         )
@@ -299,7 +300,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
             "NumPy",
             archive(vectors, names, made_by),
             "headlight-vectors.npz",
-            _("Arrays “values” and “names”, and provenance", unit=unit),
+            _("A row per vector"),
             kind="application/octet-stream",
             place=right,
         )

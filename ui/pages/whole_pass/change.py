@@ -18,7 +18,7 @@ from ui.input.controls import bound_widget, read_number
 from ui.input.unknown_words import require_readable
 from ui.pages.whole_pass.inspector import CHANGES, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import place
-from ui.pages.whole_pass.numbers import StageValues, end_row, of_rows
+from ui.pages.whole_pass.numbers import StageValues, end_row, output_title
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
@@ -114,7 +114,7 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     bound_widget(WholePassOptions, "lender", right.text_input)
     at = end_row(asked, asked.result.stages[-1].side, found.row)
     try:
-        with st.spinner(_("Running the rest")):
+        with st.spinner(_("Running the model")):
             asked_for = _requested_change(asked, stage, options, found)
             followed = asked.run_changed(at, **asked_for)
     except UserError as refusal:
@@ -182,10 +182,14 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     show_notice(
         _(
-            "{what} {before}; {after}. Largest change of an output: {moved:.3g}.",
+            "{what} {output}: “{before}” {chance:.3f} becomes “{after}” {later:.3f}. Largest change of an output: "
+            "{moved:.3g}.",
             what=what,
-            before=_describe_before(asked, at, before),
-            after=_("after: “{name}” {chance:.3f}", chance=after.after, name=after.name),
+            output=output_title(asked, at),
+            before=before.name,
+            chance=before.before,
+            after=after.name,
+            later=after.after,
             moved=found.moved,
         ),
         role="status",
@@ -194,9 +198,9 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     _draw_bars(found.ends, unit)
     table = pd.DataFrame(
         {
-            _("what"): [end.name for end in found.ends],
-            _("before"): [end.before for end in found.ends],
-            _("after"): [end.after for end in found.ends],
+            _("Output"): [end.name for end in found.ends],
+            _("Before"): [end.before for end in found.ends],
+            _("After"): [end.after for end in found.ends],
         }
     )
     draw_table(table, key="pass_ends")
@@ -209,25 +213,9 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
         args=(WholePassOptions,),
         kwargs={"change": ""},
     )
-    about = _("Output before and after")
+    about = _("All digits")
     written = frame_csv(table)
     download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
-
-
-def _describe_before(asked: PassInspector, at: int, before: End) -> str:
-    """Return a clause with the top output before the change.
-
-    It names token ``at`` if every token has an output.
-    """
-    if not of_rows(asked):
-        return _("Before: “{name}” {chance:.3f}", chance=before.before, name=before.name)
-    return _(
-        "Before, at token {at} “{token}”: “{name}” {chance:.3f}",
-        at=at,
-        token=asked.tokens(asked.result.stages[-1].side)[at],
-        chance=before.before,
-        name=before.name,
-    )
 
 
 def _draw_bars(ends: Sequence[End], unit: str) -> None:

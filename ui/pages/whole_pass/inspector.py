@@ -44,7 +44,7 @@ HEADS = {
         "none": gettext_lazy("No head"),
     },
     "decoder": {"causal": gettext_lazy("Next token"), **TAUGHT, "none": gettext_lazy("No head")},
-    "encoder-decoder": {"none": gettext_lazy("Its own")},
+    "encoder-decoder": {"none": gettext_lazy("No head")},
 }
 QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "classes": CLASSIFY, "tags": TAG, "none": BARE}
 

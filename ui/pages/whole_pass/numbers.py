@@ -64,15 +64,8 @@ def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Li
 
 def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
     """Return a sentence with up to three of the likeliest outputs."""
-    first, *others = (f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1])
-    if not others:
-        return _("{of_what} {first}.", of_what=_end_phrase(asked, at), first=first)
-    return _(
-        "{of_what} {first}, then {others}.",
-        of_what=_end_phrase(asked, at),
-        first=first,
-        others=format_comma_list(others[:2]),
-    )
+    likely = [f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1]]
+    return _("{of_what}: {names}.", of_what=output_title(asked, at), names=format_comma_list(likely[:3]))
 
 
 def of_rows(asked: PassInspector) -> bool:
@@ -80,15 +73,11 @@ def of_rows(asked: PassInspector) -> bool:
     return len(asked.result.spread[asked.result.stages[-1].number]) > 1
 
 
-def _end_phrase(asked: PassInspector, at: int) -> str:
-    tokens = asked.tokens(asked.result.stages[-1].side)
+def output_title(asked: PassInspector, at: int) -> str:
+    """Return the name of the described output, with its token if every token has an output."""
     if not of_rows(asked):
-        return _("Output for the whole text:")
-    if asked.result.stages[-1].side == "decoder":
-        return _("Most likely after “{token}”, the last token:", token=tokens[at])
-    if asked.head == "masked" and tokens[at] in BLANKS:
-        return _("Most likely for the masked token {at}:", at=at)
-    return _("Output at token {at} “{token}”:", at=at, token=tokens[at])
+        return _("Output")
+    return _("Output at token {at} “{token}”", at=at, token=asked.tokens(asked.result.stages[-1].side)[at])
 
 
 def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
@@ -110,7 +99,6 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
             _("Try {model}: “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
             icon=":material/psychology_alt:",
             query=to_query(ViewState(model=BERT, text=GUESSED)),
-            help=_("This page with a masked language model"),
         )
 
 
@@ -118,11 +106,7 @@ def picture(asked: PassInspector, at: int, found: Likely) -> None:
     """Draw the likeliest outputs as bars, if there are any."""
     if found:
         names, chances = zip(*found, strict=True)
-        title = _("Output")
-        if of_rows(asked):
-            token = asked.tokens(asked.result.stages[-1].side)[at]
-            title = _("Output at token {at} “{token}”", at=at, token=token)
-        draw_chart(bars(names, chances, theme(), title), "pass_end")
+        draw_chart(bars(names, chances, theme(), output_title(asked, at)), "pass_end")
 
 
 KEY = "whole_pass_stage"
@@ -194,7 +178,7 @@ def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) ->
     """Return a table of the largest numbers in each of ``rows``, named by token or class."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
     columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
-    for rank, name in enumerate((_("largest"), _("second"), _("third"))[: best.shape[1]]):
+    for rank, name in enumerate("123"[: best.shape[1]]):
         columns[name] = [
             f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}"
             for at, one in zip(rows.tolist(), best[:, rank], strict=True)
@@ -214,8 +198,8 @@ def _note(found: StageValues, rows: Array, columns: Array) -> str:
         drawn = _("Shown: the {columns} largest of the marked token.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
-    size = _("{shape} numbers, one row per token.", shape=" × ".join(map(str, found.shape)))
-    return join_sentences(size, drawn, _("Click one to open it."))
+    size = _("{shape} numbers; click one to open it.", shape=" × ".join(map(str, found.shape)))
+    return join_sentences(size, drawn)
 
 
 def _window(count: int, most: int, must: int) -> Array:
@@ -229,21 +213,19 @@ def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str
     ``name`` is the vocabulary token or class that the number belongs to, or "".
     """
     try:
-        with st.spinner(_("Opening the number")):
+        with st.spinner(_("Running the model")):
             opened = asked.open_number(stage, place)
     except UserError as refusal:
         show_error(refusal)
         return
     sum_of = format_terms(opened)
-    if name:
-        show_notice(_("The chosen number, for “{name}”: {sum}", name=name, sum=sum_of), role="status")
-    else:
-        show_notice(_("The chosen number: {sum}", sum=sum_of), role="status")
+    named = f"“{name}” {sum_of}" if name else sum_of
+    show_notice(_("The chosen number: {sum}", sum=named), role="status")
     terms = table(asked, stage, opened)
     draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
-    download_button(_("Save as CSV"), page, "terms.csv", _("The terms of this number"), provenance=page_provenance())
+    download_button(_("Save as CSV"), page, "terms.csv", _("All digits"), provenance=page_provenance())
     _draw_origin_picker(asked, opened)
 
 
@@ -269,29 +251,31 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
     by_number = {one.number: one for one in asked.result.stages}
     origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
     if not origins:
-        st.caption(_("All factors are in the model file."))
         return
 
     def option(at: int) -> str:
-        if at < 0:
-            return _("Stay here")
         one = origins[at]
         assert one.stage is not None
         tokens = asked.tokens(by_number[one.stage].side)
         return f"{one.value:.4g}: {describe_origin(one, by_number, asked.two, tokens)}"
 
-    st.session_state["pass_into"] = -1
+    st.session_state["pass_into"] = None
     st.selectbox(
         _("Open a factor"),
-        [-1, *range(len(origins))],
+        range(len(origins)),
+        index=None,
         key="pass_into",
+        placeholder=_("Nothing picked"),
         format_func=option,
-        on_change=lambda: _open_origin(asked, origins[st.session_state["pass_into"]]),
+        on_change=lambda: _open_origin(asked, origins),
         help=_("Shows that number as a sum; the browser's Back returns here"),
     )
 
 
-def _open_origin(asked: PassInspector, origin: Origin) -> None:
+def _open_origin(asked: PassInspector, origins: Sequence[Origin]) -> None:
+    if (picked := st.session_state["pass_into"]) is None:
+        return
+    origin = origins[picked]
     at = next(index for index, one in enumerate(asked.result.stages) if one.number == origin.stage)
     row, column = row_and_column(asked.result.stages[at].shape, origin.place)
     set_params(WholePassOptions, stage=at, row=row, column=column, zoom="stage")

@@ -72,9 +72,7 @@ def ids(asked: PassInspector) -> str:
     """Return a sentence with the tokens and their vocabulary ids, at most MOST of them."""
     pieces = [*zip(asked.trace.source.pieces, asked.result.ids, strict=True)]
     named = format_comma_list([f"{piece} {one}" for piece, one in pieces[:MOST]])
-    if len(pieces) > MOST:
-        return _("Tokens and ids: {pieces} and {left} more.", pieces=named, left=len(pieces) - MOST)
-    return _("Tokens and ids: {pieces}.", pieces=named)
+    return _("Tokens and ids: {pieces}.", pieces=named + (" …" if len(pieces) > MOST else ""))
 
 
 def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
@@ -93,8 +91,6 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
     """Draw the error of the chosen stage, its weights, a link to Step by step and its PyTorch code."""
     if stage.refused:
         away = translate(stage.refused)
-    elif not stage.away:
-        away = _("numpy equals the model in every digit, up to {size:.3g}", size=stage.size)
     else:
         away = _("numpy differs from the model by at most {away:.1e} of {size:.3g}", away=stage.away, size=stage.size)
     where = {"place": place(stage, asked.two), "stage": title(stage)}

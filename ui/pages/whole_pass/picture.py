@@ -10,7 +10,7 @@ import streamlit as st
 
 from i18n import _, translate
 from inference.tasks.whole_pass import EMBEDDINGS, Stage
-from ui.input.controls import bound_widget
+from ui.input.controls import bound_widget, draw_back_and_next
 from ui.pages.whole_pass.inspector import HEADS, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
 from ui.show.tables import page_provenance
@@ -137,17 +137,8 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
     )
     here = shown.index(chosen)
     both = beside.container(horizontal=True)  # keeps the buttons in a row on narrow screens too
-    for label, step, keys in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
-        other = here + step
-        both.button(
-            label,
-            key="pass_back" if step < 0 else "pass_on",
-            disabled=not 0 <= other < len(shown),
-            on_click=_open_stage,
-            args=(stages.index(shown[other]) if 0 <= other < len(shown) else 0,),
-            shortcut=keys,
-            width="stretch",
-        )
+    with both:
+        draw_back_and_next("pass", here, len(shown), lambda other: _open_stage(stages.index(shown[other])))
 
 
 def _stage(asked: PassInspector, stage: Stage) -> str:

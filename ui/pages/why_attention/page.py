@@ -99,26 +99,12 @@ def summary(numbers: CostSetting) -> str:
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
     costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}
-    if attention == recurrent:
-        said = _(
-            "At n = d = {n:,} self-attention and a recurrent layer cost the same: {attention:,.0f}.",
-            n=numbers.n,
-            attention=attention,
-        )
-    elif attention < recurrent:
-        said = _(
-            "At n = {n:,} and d = {d:,}, self-attention costs {times} times less than a recurrent layer (n² · d = "
-            "{attention:,.0f}, n · d² = {recurrent:,.0f}). If n exceeds d, self-attention costs more.",
-            times=_times(recurrent / attention),
-            **costs,
-        )
-    else:
-        said = _(
-            "At n = {n:,} and d = {d:,}, a recurrent layer costs {times} times less than self-attention (n² · d = "
-            "{attention:,.0f}, n · d² = {recurrent:,.0f}). If n is below d, self-attention costs less.",
-            times=_times(attention / recurrent),
-            **costs,
-        )
+    said = _(
+        "At n = {n:,} and d = {d:,}, self-attention costs {times} times as much as a recurrent layer (n² · d = "
+        "{attention:,.0f}, n · d² = {recurrent:,.0f}). It costs less if n is below d.",
+        times=_times(attention / recurrent),
+        **costs,
+    )
     path = float(TABLE[2].path_at(n, setting)[0])
     way = _(
         "Steps between the ends of the text: 1 for self-attention, {n:,} for a recurrent layer, {path:.2f} for dilated "
@@ -147,10 +133,10 @@ def figures(numbers: CostSetting) -> None:
         "cost": (_("Complexity per layer"), _("Operations"), [row.cost_at(n, setting) for row in TABLE]),
         "steps": (
             _("Sequential operations"),
-            _("Steps, one after another"),
+            _("Steps"),
             [row.steps_at(n, setting) for row in TABLE],
         ),
-        "path": (_("Maximum path length"), _("Steps between two tokens"), [row.path_at(n, setting) for row in TABLE]),
+        "path": (_("Maximum path length"), _("Steps"), [row.path_at(n, setting) for row in TABLE]),
     }
     for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
         curves = [(translate(row.name), one) for row, one in zip(TABLE, values, strict=True)]
@@ -181,7 +167,7 @@ def table(numbers: CostSetting) -> None:
             r=numbers.setting.r,
         )
     )
-    download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("The table"))
+    download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("All digits"))
 
 
 def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:
@@ -189,11 +175,11 @@ def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:
     n, setting = np.array([float(numbers.n)]), numbers.setting
     return {
         _("layer type"): translate(row.name),
-        _("complexity per layer"): f"O({row.complexity})",
+        _("Complexity per layer"): f"O({row.complexity})",
         _("at n"): f"{float(row.cost_at(n, setting)[0]):,.0f}",
-        _("sequential operations"): f"O({row.sequential})",
+        _("Sequential operations"): f"O({row.sequential})",
         _("at n") + " ": f"{float(row.steps_at(n, setting)[0]):,.0f}",
-        _("maximum path length"): f"O({row.path})",
+        _("Maximum path length"): f"O({row.path})",
         _("at n") + "  ": f"{float(row.path_at(n, setting)[0]):,.4g}",
     }
 
