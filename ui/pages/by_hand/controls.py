@@ -213,7 +213,7 @@ def set_example_params(**changes: Any) -> None:
     preset.
     """
     options = get_params(ByHandOptions)
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     fresh = {"row": None, "column": None, "cell": ""}
     set_params(ByHandOptions, **{**fresh, "preset": options.preset_name, "heads": heads, **changes})
 
@@ -231,7 +231,7 @@ def _columns(frame: pd.DataFrame, named: str) -> dict[str, Any]:
 def _keep(example: Example) -> None:
     """Write the example's numbers to the address; "" if they equal those of the preset."""
     options = get_params(ByHandOptions)
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     heads = heads if heads and example.width % heads == 0 else 1
     set_example_params(numbers="" if example == example_of(options.preset_name) else pack(example), heads=heads)
 

@@ -53,13 +53,20 @@ class ByHandOptions:
     cell: str = ""  # the opened cell: a step's key, row and column, such as "q-0-1"
 
     @property
+    def is_default(self) -> bool:
+        """Return True if no option but the stage is set."""
+        return replace(self, stage="") == ByHandOptions()
+
+    @property
     def preset_name(self) -> str:
         """Return the name of the preset; by default the first preset, or UNNAMED if other options are set.
 
         >>> ByHandOptions().preset_name, ByHandOptions(heads=2).preset_name, ByHandOptions(preset="lookup").preset_name
         ('sentence', 'tutorial', 'lookup')
+        >>> ByHandOptions(stage="word").preset_name
+        'sentence'
         """
-        return self.preset or (PRESETS[0]["name"] if self == ByHandOptions() else UNNAMED)
+        return self.preset or (PRESETS[0]["name"] if self.is_default else UNNAMED)
 
 
 TOKENS = (2, 8)  # minimum and maximum number of tokens, and of words
@@ -206,7 +213,7 @@ def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions
     The preset is written out by name.
     """
     notes: list[str] = []
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     options = replace(options, preset=options.preset_name, heads=heads)
     if options.heads not in divisors(example.width):
         notes.append(

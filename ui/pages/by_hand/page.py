@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.toy_example import ToyExample, compute_example
 from i18n import _, translate
@@ -34,7 +35,7 @@ def get_sections(options: ByHandOptions, example: Example, found: ToyExample) ->
             [*matrix_steps.enter(example, found), *matrix_steps.project(example, found, head)],
         ),
         "weights": (
-            f"A = \\mathrm{{softmax}}\\left({divided}\right) \\quad a_j = e^{{s_j}} / \textstyle\\sum_k e^{{s_k}}",
+            rf"A = \mathrm{{softmax}}\left({divided}\right) \quad a_j = e^{{s_j}} / \textstyle\sum_k e^{{s_k}}",
             matrix_steps.compare(example, worked, head, at, options.scaled),
         ),
         "values": (
@@ -46,7 +47,7 @@ def get_sections(options: ByHandOptions, example: Example, found: ToyExample) ->
             r"N = \mathrm{LayerNorm}(X + O) \quad Y = \mathrm{LayerNorm}(N + \mathrm{ReLU}(N W_1)\,W_2)",
             matrix_steps.residual_steps(example, found),
         ),
-        "word": (f"\\mathrm{{softmax}}({last}\\,E^\top)", matrix_steps.next_word_steps(example, found)),
+        "word": (rf"\mathrm{{softmax}}({last}\,E^\top)", matrix_steps.next_word_steps(example, found)),
         "gradient": (
             r"\partial a_j / \partial s_k = a_j (\delta_{jk} - a_k)",
             gradient(example, worked, head, at[0]),
@@ -99,19 +100,17 @@ def draw_stage(name: str, sections: Sections, options: ByHandOptions, example: E
         draw_curve(worked)
 
 
-def draw_stages(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """Draw the sentences about the result, the row of stages, and the chosen stage or all of them."""
+def draw_stages(options: ByHandOptions, example: Example, found: ToyExample, stage: str, row: DeltaGenerator) -> None:
+    """Draw the sentences about the result and a stage or all of them; ``row`` gets the selection of the head."""
     said = [] if options.numbers else preset_of(options.preset)["said"]
     show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
     show_notice(next_words(example, found, said), role="status")
-    with st.container():  # always present, so that later elements keep their position
+    with row:
         pick_head(options)
     sections = get_sections(options, example, found)
-    titles = {name: STAGES[name] for name in sections}
-    stage = pick_stage(ByHandOptions, titles, stage_of(options, sections))
-    for name in titles if stage == ALL_STAGES else [stage]:
+    for name in sections if stage == ALL_STAGES else [stage]:
         if stage == ALL_STAGES:
-            st.subheader(translate(titles[name]))
+            st.subheader(translate(STAGES[name]))
         draw_stage(name, sections, options, example, found)
     st.caption(marks())
 
@@ -152,6 +151,9 @@ def draw_view() -> None:
             show_notice(problem, role="status")
     pick(now, small)
     result = compute_example(small, rules_of(now))
+    sections = get_sections(now, small, result)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    stage = pick_stage(ByHandOptions, {name: STAGES[name] for name in sections}, stage_of(now, sections), row)
     inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
     with inputs:
         st.markdown(_("**Change the numbers**"))
@@ -161,5 +163,5 @@ def draw_view() -> None:
         with st.expander(_("Files")):
             files(small, result)
     with figures:
-        draw_stages(now, small, result)
+        draw_stages(now, small, result, stage, row)
     how_to_read()

@@ -94,6 +94,7 @@ def test_next_and_back_change_the_stage() -> None:
     (back,) = (button for button in page.button if button.key == "stage_back")
     back.click().run()
     assert "Q = X·W_Q" in drawn(page)
+    says(page, FIRST)
 
 
 def test_a_choice_names_its_preset() -> None:
