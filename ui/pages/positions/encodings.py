@@ -334,7 +334,6 @@ def _alibi(held: Positions, trace: Trace, choice: ViewState, reach: int) -> None
     )
     offsets = np.arange(-reach, 1)
     _heads(offsets, slopes[:, None] * offsets, choice, _("ALiBi: bias by distance"), "alibi_scores")
-    st.caption(_("Each line is a head."))
 
 
 def _t5(held: Positions, choice: ViewState, reach: int) -> None:
