@@ -9,9 +9,7 @@ from inference.tasks.anatomy import (
     HEAD,
     INNER,
     INTO,
-    NORMS,
     OUT,
-    OUTER_NORMS,
     POOLER,
     POSITIONS,
     PROJECTION,
@@ -47,8 +45,6 @@ def section(number: str) -> str:
 
 def share_of(build: Build, count: int) -> str:
     """Describe a number of parameters and its share of the model's total."""
-    if not count:
-        return _("no parameters")
     return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
 
 
@@ -165,15 +161,12 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
 
 
 def _norm(build: Build, stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
-    weighed = any(part.name in (NORMS, OUTER_NORMS) for part in build.parts)
     rms = kind == "RMSNorm"
     text = [
         _("Divides each token's {width:,} numbers by their root mean square.", width=width)
         if rms
         else _("Shifts and scales each token's {width:,} numbers to mean 0 and variance 1.", width=width)
     ]
-    if weighed:
-        text.append(_("Learned parameters follow."))
     text.append(place)
     if rms and "LayerNorm" in stack.norm_class:
         text.append(

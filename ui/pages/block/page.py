@@ -15,7 +15,7 @@ from inference.tasks.anatomy import Anatomy, Build, ParameterGroup, Stack
 from ui.input.composing import compose
 from ui.pages.block import explanations
 from ui.pages.block.cost import costs
-from ui.pages.block.plan import FOLDS, PARTS, PLACEMENTS, SHORT, SIDES, TITLES, BlockOptions, amount, towers
+from ui.pages.block.plan import BRIEF, FOLDS, PARTS, PLACEMENTS, SHORT, SIDES, TITLES, BlockOptions, amount, towers
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
@@ -176,7 +176,7 @@ def parameters(build: Build) -> None:
 def _label(part: ParameterGroup) -> str:
     """Return the short name of a part, for a bar."""
     name = translate(SHORT.get(part.name) or PARTS.get(part.name, part.name))
-    return f"{translate(SIDES[part.where])} {name}" if part.where else name
+    return f"{translate(BRIEF[part.where])} {name}" if part.where else name
 
 
 def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:

@@ -61,6 +61,7 @@ class BlockOptions:
 
 
 SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
+BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
 TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
 PARTS: dict[str, str] = {name: name for name in ORDER}  # translated messages by their English text
 SHORT: dict[str, str] = {  # short names for the labels of bars
@@ -68,7 +69,7 @@ SHORT: dict[str, str] = {  # short names for the labels of bars
     POSITIONS: gettext_lazy("positions"),
     SEGMENTS: gettext_lazy("segments"),
     PROJECTION: gettext_lazy("projection"),
-    RELATIVE: gettext_lazy("relative positions"),
+    RELATIVE: gettext_lazy("rel. positions"),
     INTO: "W_Q, W_K, W_V",
     OUT: "W_O",
     INNER: gettext_lazy("q and k norms"),
@@ -176,7 +177,7 @@ def _summed_tables(build: Build) -> tuple[str, ...]:
 
 def _table(build: Build, stack: Stack, name: str) -> PartBox:
     part = find(build, stack.part if len(build.stacks) > 1 else "", name)
-    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else _("by formula")
+    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else "sin, cos"
     return PartBox(f"{stack.part}.{name}", "embedding", translate(SHORT[name]).capitalize(), (note,))
 
 
