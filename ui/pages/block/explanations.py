@@ -143,11 +143,11 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
         if name in embeddings:
             yield f"{side}.{name}", embeddings[name](build, where)
     before, after = (stack.before.norm, table_width(build)), (stack.after.norm, build.width)
-    yield f"{side}.norm before", _norm(build, stack, *before)
-    yield f"{side}.norm after", _norm(build, stack, *after)
+    yield f"{side}.norm before", _norm(stack, *before)
+    yield f"{side}.norm after", _norm(stack, *after)
     for at, step in enumerate(stack.flow.steps):
         if step.kind == "norm":
-            yield f"{side}.{at}", _norm(build, stack, stack.norm, build.width, _place(stack, at))
+            yield f"{side}.{at}", _norm(stack, stack.norm, build.width, _place(stack, at))
         elif step.kind == "add":
             yield f"{side}.{at}", _addition(len(step.sources))
         elif step.kind == "attention":
@@ -160,7 +160,7 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
     yield f"{side}.{HEAD}", _head(build, where)
 
 
-def _norm(build: Build, stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
+def _norm(stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
     rms = kind == "RMSNorm"
     text = [
         _("Divides each token's {width:,} numbers by their root mean square.", width=width)
