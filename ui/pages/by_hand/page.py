@@ -27,7 +27,7 @@ def get_sections(options: ByHandOptions, example: Example, found: ToyExample) ->
     worked, head = found.worked, options.shown
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
-    divided = "Q K^\top / \\sqrt{d_k}" if options.scaled else "Q K^\top"
+    divided = r"Q K^\top / \sqrt{d_k}" if options.scaled else r"Q K^\top"
     last = "O" if found.layer is None else "Y"
     every: Sections = {
         "projections": (
