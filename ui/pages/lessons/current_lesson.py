@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from i18n import _, active_language
+from i18n import _
 from lessons.library import come_along, source, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
 from lessons.schema import Lesson, LocalizedText
+from lessons.steps import markdown_of
 from ui.run.classes import attends_any, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
@@ -31,19 +32,10 @@ class LessonsOptions:
     carried: str = ""  # a lesson in the link, packed by lessons/library.py
 
 
-def translate_markdown(said: LocalizedText) -> str:
-    """Return the text in the reader's language, with the Markdown syntax for images escaped.
-
-    >>> translate_markdown(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
-    'Look: !\\\\[a](http://b/c.png)'
-    """
-    return said.in_language(active_language()).replace("![", "!\\[")
-
-
 def draw_markdown(said: LocalizedText) -> None:
     """Draw the text if it is not empty; st.markdown shows HTML as text by default."""
     if said:
-        st.markdown(translate_markdown(said))
+        st.markdown(markdown_of(said))
 
 
 DRAFT = "lesson_draft"  # session key: text of the reader's own lesson

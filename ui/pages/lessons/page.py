@@ -9,6 +9,7 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along
 from lessons.library import tour as its_stops
+from lessons.steps import markdown_of
 from ui.input.controls import draw_back_and_next
 from ui.pages.lessons.answers import (
     answer_at,
@@ -31,7 +32,6 @@ from ui.pages.lessons.current_lesson import (
     get_lesson,
     is_withheld,
     may_see_key,
-    translate_markdown,
 )
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
 from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
@@ -45,7 +45,7 @@ from ui.state.session import restore_view_state
 def listing() -> None:
     """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
     key = may_see_key()
-    groups = groupby(come_along().items(), lambda item: translate_markdown(item[1].group) or _("Lessons"))
+    groups = groupby(come_along().items(), lambda item: markdown_of(item[1].group) or _("Lessons"))
     for group, lessons in groups:
         st.header(group)
         for name, lesson in lessons:
@@ -59,12 +59,12 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     """Draw a lesson with the reader's progress and its buttons; ``key`` adds the teacher's page."""
     name, lesson = known.name, known.lesson
     answered, asked = count_answered(known)
-    st.subheader(translate_markdown(lesson.title))
+    st.subheader(markdown_of(lesson.title))
     st.caption(
         " · ".join(
             (
                 minutes(lesson.minutes),
-                translate_markdown(lesson.audience),
+                markdown_of(lesson.audience),
                 _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked),
             )
         )
@@ -93,8 +93,8 @@ def _draw_write_link() -> None:
 def _tour() -> None:
     """Draw the button that starts or resumes the tour."""
     stops = its_stops()
-    st.header(translate_markdown(stops.title))
-    st.caption(f"{minutes(stops.minutes)} · {translate_markdown(stops.audience)}")
+    st.header(markdown_of(stops.title))
+    st.caption(f"{minutes(stops.minutes)} · {markdown_of(stops.audience)}")
     draw_markdown(stops.about)
     at = left_at()
     label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("Take the tour")
@@ -111,7 +111,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     if step.view is not None:
         open_step(key, step.view)
     _draw_navigation(at, len(steps))
-    st.subheader(translate_markdown(step.title))
+    st.subheader(markdown_of(step.title))
     draw_markdown(step.text)
     question = st.container()  # above the view, but filled later, because the answer depends on the view
     held = "" if answer_at(*key).tries else withheld_part(step)
@@ -185,7 +185,7 @@ def draw_view() -> None:
     else:
         chosen = get_lesson(options)
         if chosen is not None:
-            place.header(translate_markdown(chosen.lesson.title))
+            place.header(markdown_of(chosen.lesson.title))
         show_notes()
         if chosen is None:
             restore_view_state()

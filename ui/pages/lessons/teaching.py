@@ -11,8 +11,8 @@ from lessons.answer_key import Unanswerable
 from lessons.library import ORDER, come_along, pack_lesson, source
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson, LessonStep, Teacher
+from lessons.steps import format_answer, markdown_of, right_answer
 from ui.input.text_files import decode
-from ui.pages.lessons.answers import format_answer, right_answer
 from ui.pages.lessons.current_lesson import (
     OWN,
     PLAY,
@@ -22,9 +22,8 @@ from ui.pages.lessons.current_lesson import (
     draw_markdown,
     parse_lesson,
     store_draft,
-    translate_markdown,
 )
-from ui.pages.lessons.views import StepView, empty_view
+from ui.pages.lessons.views import empty_view
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.show.views import link_to_view
@@ -41,9 +40,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
     begins = 0
     for part in teacher.plan:
         ends = begins + part.minutes
-        st.markdown(
-            _("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=translate_markdown(part.what))
-        )
+        st.markdown(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what)))
         begins = ends
     st.subheader(_("Expected answers"))
     st.caption(_("Computed now, from the models that the lesson reads."))
@@ -69,19 +66,17 @@ def _draw_expected(at: int, step: LessonStep) -> None:
         _(
             "**Step {at}: {title}.** {ask}",
             at=at + 1,
-            title=translate_markdown(step.title),
-            ask=translate_markdown(question.ask),
+            title=markdown_of(step.title),
+            ask=markdown_of(question.ask),
         )
     )
     seen = empty_view(step.view)
     try:
-        right = right_answer(question, seen)
-        if right is not None and question.kind == "token":
-            seen = StepView(seen.asked, seen.asked.view())
+        right = right_answer(question, seen.asked)
         if right is not None:
-            show_notice(
-                f"{format_answer(question, right.answer, seen)} · {told_here(right.said)}".rstrip(" ·"), role="status"
-            )
+            keys = seen.asked.view().keys if question.kind == "token" else ()
+            answer = format_answer(question, right.answer, keys)
+            show_notice(f"{answer} · {told_here(right.said)}".rstrip(" ·"), role="status")
     except Unanswerable as error:
         show_notice(error.args[0], role="status")
     except UserError as refusal:
@@ -152,13 +147,13 @@ def _draw_file_picker() -> None:
     st.session_state[BEGIN] = None
     st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
-                 format_func=lambda name: translate_markdown(come_along()[name].title),
+                 format_func=lambda name: markdown_of(come_along()[name].title),
                  help=_("Its file replaces what is in the box"))  # fmt: skip
 
 
 def _preview(lesson: Lesson) -> None:
     """Draw the lesson, with the button to play it and the link to share it."""
-    st.subheader(translate_markdown(lesson.title))
+    st.subheader(markdown_of(lesson.title))
     link = pack_lesson(draft())
     with st.container(horizontal=True):
         st.button(
@@ -178,14 +173,14 @@ def _preview(lesson: Lesson) -> None:
         show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")
     draw_markdown(lesson.about)
     for at, step in enumerate(lesson.steps):
-        with st.expander(f"{at + 1}. {translate_markdown(step.title)}", expanded=at == 0):
+        with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):
             draw_markdown(step.text)
             if step.view is not None:
                 st.caption(step.view.page)
             if step.question is not None:
                 draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:
-                    st.markdown(f"- {translate_markdown(text)}")
+                    st.markdown(f"- {markdown_of(text)}")
 
 
 def _faults(faults: list[Fault]) -> None:
