@@ -140,7 +140,7 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
     type_number(opened, 2, 0, "4e1")
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
     type_number(opened, 2, 0, "5000000")
-    said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is beyond what is taken here")
+    said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is out of range")
     expect(said).to_be_visible()
     type_number(opened, 2, 0, "0,1")
     expect(said).to_have_count(0)

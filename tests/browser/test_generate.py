@@ -120,7 +120,7 @@ def another_prompt_forgets_what_was_written_and_a_hostile_one_is_shown_as_text(p
     read(page, hostile)
     step = writer.backend.predict(NextToken(model=writer.model("gpt2"), text=hostile, top=100))
     says(page, f"“{step.candidates[0].piece}” comes first (")
-    expect(page.get_by_text("How to read this")).to_be_visible()
+    expect(page.get_by_text("How to read")).to_be_visible()
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     click(page.get_by_role("combobox", name="Ready prompts"))
     page.get_by_role("option", name="A list").click()

@@ -200,7 +200,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str) -> 
     drawn(page)
     for _ in each_view(page, VIEWS):
         expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
-        expect(page.get_by_text("How to read this")).to_be_visible()
+        expect(page.get_by_text("How to read")).to_be_visible()
         rest(page)
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         assert accessibility(page, leave_out=STREAMLITS_OWN) == []

@@ -178,7 +178,7 @@ def test_every_view_is_accessible_and_fits_and_every_head_is_of_exactly_this_tra
     every_head_of_every_part(page, translator)
     for show in each_view(page, {"heads": SHOWS["heads"], **SHOWS}):  # Start with the view that is already open.
         expect(page.locator(MAIN.get(show, CHART)).first).to_be_visible()
-        expect(page.get_by_text("How to read this")).to_be_visible()
+        expect(page.get_by_text("How to read")).to_be_visible()
         if show == "best":  # This view needs scores on hand-aligned sentences.
             says(page, "French pairs")
         accessible_and_fits(page)

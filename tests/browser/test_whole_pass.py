@@ -81,7 +81,7 @@ def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Pro
     rest(page)
     page.keyboard.press("Alt+PageDown")
     expect(note.filter(has_text="Layer 3, attention, output")).to_be_visible(timeout=PATIENCE)
-    fold = page.locator("summary").filter(has_text="How to read this")
+    fold = page.locator("summary").filter(has_text="How to read")
     was = page.locator("details").filter(has=fold).get_attribute("open")
     tab_to(page, fold)
     page.keyboard.press("Enter")

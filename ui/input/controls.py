@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
@@ -134,24 +134,13 @@ def head_name(layer: int, head: int) -> str:
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
     """Return a phrase with a head's rank among all heads by ``values``, shape (layer, head), largest first.
 
-    Missing heads are NaN.
+    Missing heads are NaN; heads with equal values share a rank.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
-    '1 of 3 heads gives more'
+    'rank 2 of 3'
     """
     more, size = int((values > values[layer, head]).sum()), int(np.isfinite(values).sum())
-    if more:
-        return ngettext(
-            "{many} of {size} heads gives more",
-            "{many} of {size} heads give more",
-            more,
-            many=more,
-            size=size,
-        )
-    if size == 1:
-        return _("the model's only head")
-    alone = (values == values[layer, head]).sum() == 1
-    return _("more than any other head") if alone else _("no other head gives more")
+    return _("rank {rank} of {size}", rank=more + 1, size=size)
 
 
 def keep_head(key: str) -> None:
@@ -267,22 +256,18 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     if _GROUPED.fullmatch(plain):
-        raise UserError(
-            gettext_lazy(
-                "{typed} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.", typed=shown
-            )
-        )
+        raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5 instead.", typed=shown))
     fraction = _FRACTION.fullmatch(plain)
     if fraction and float(fraction[2]):
         value = float(fraction[1]) / float(fraction[2])
     elif _NUMBER.fullmatch(plain):
         value = float(plain.replace(",", "."))
     else:
-        raise UserError(gettext_lazy("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
+        raise UserError(gettext_lazy("{typed} is not a number; type one such as 0.5, 1e2 or 1/3.", typed=shown))
     if abs(value) > LARGEST:
         raise UserError(
             gettext_lazy(
-                "{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
+                "{typed} is out of range; type a number from -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
             )
         )
     return value

@@ -47,10 +47,10 @@ def test_defaults_stay_out_of_the_address() -> None:
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"show": "<b>"}, "“show” is unknown"),
-        ({"dimension": "-1"}, "“dimension” should be a whole number"),
-        ({"until": "1e9"}, "“until” should be a whole number"),
-        ({"checked": "yes"}, "“checked” should be 0 or 1"),
+        ({"show": "<b>"}, "“show” is not valid"),
+        ({"dimension": "-1"}, "“dimension” is not valid"),
+        ({"until": "1e9"}, "“until” is not valid"),
+        ({"checked": "yes"}, "“checked” is not valid"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_the_default_used(query: dict[str, str], sentence: str) -> None:
@@ -189,8 +189,8 @@ def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it() -> None:
     app.run()
     said = [element.proto.body for element in app.get("html")]
     assert len(said) == 2
-    assert "“layer” should be a whole number" in said[0]
-    assert "“turn” should be a whole number" in said[1]
+    assert "“layer” is not valid" in said[0]
+    assert "“turn” is not valid" in said[1]
     app.run()
     assert len(app.get("html")) == 2, "it stays until something is chosen"
     app.button[0].click().run()

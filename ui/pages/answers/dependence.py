@@ -27,7 +27,7 @@ from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
-from ui.show.tables import download_button, model_provenance
+from ui.show.tables import download_button, download_table, model_provenance
 from ui.show.text import percent
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -223,8 +223,4 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
             below=below,
         )
     )
-    download_button(
-        _("Save the table"), words_csv(ways, cells), "headlight-answer-words.csv",
-        _("Every word's number and share by every way as CSV, all digits"), key="answers_save_words",
-        provenance=origin,
-    )  # fmt: skip
+    download_table(words_csv(ways, cells), "headlight-answer-words.csv", key="answers_save_words", provenance=origin)

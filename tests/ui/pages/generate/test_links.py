@@ -34,7 +34,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"written": "301.300", "of": "deadbeef"}, "another text or model"),
         # The model is looked up instead of being treated as an encoder.
         ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),
-        ({"show": "<b>"}, "“show” is unknown"),
+        ({"show": "<b>"}, "“show” is not valid"),
         ({"at": "9999999"}, "comes first"),
         ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),
         ({"text": "日本語 العربية 🦊"}, "comes first"),

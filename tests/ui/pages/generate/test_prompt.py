@@ -130,11 +130,11 @@ def seen(**changes: Any) -> StepAttention:
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     said = looks_summary(seen(), STEP, GenerateOptions())
     assert said == (
-        "Before the next token, head 0-0 attends back to “b” (0.12; 1 of 2 heads gives more)."
+        "Before the next token, head 0-0 attends back to “b” (0.12; rank 2 of 2)."
         " Previous token: 0.25; itself: 0.12. First token: 0.50."
     )
     other = looks_summary(seen(head=1, weights=LOOKS[0, 1]), STEP, GenerateOptions())
-    assert "head 0-1 attends back to “b” (0.25; more than any other head" in other
+    assert "head 0-1 attends back to “b” (0.25; rank 1 of 2" in other
     left_out = looks_summary(
         seen(weights=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False)
     )

@@ -110,8 +110,8 @@ def test_a_lesson_comes_with_its_link() -> None:
     [
         ({"lesson": "own", "carried": "x"}, "The lesson in this link is damaged"),
         ({"lesson": "<b>"}, "There is no lesson “<b>” here"),
-        ({"lesson": "order", "step": "x"}, "“step” should be a whole number"),
-        ({"lesson": "order", "show": "x"}, "“show” is unknown"),
+        ({"lesson": "order", "step": "x"}, "“step” is not valid"),
+        ({"lesson": "order", "show": "x"}, "“show” is not valid"),
         ({"lesson": "own", "carried": pack_lesson("title = 3")}, "Your own lesson has faults"),
     ],
 )

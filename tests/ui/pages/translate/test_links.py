@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"text": "a cat " * 60}, "tiny-marian reads at most 64"),
         ({"target": "le chat " * 60}, "tiny-marian writes at most 64"),
         ({"model": "openai-community/gpt2"}, "GPT-2 has no head that writes one text from another"),
-        ({"show": "<b>"}, "“show” is unknown"),
+        ({"show": "<b>"}, "“show” is not valid"),
         ({"show": "without", "edits": "ax9-0"}, "names a head that is not there"),
         ({"show": "without", "edits": "cx0-0-1-99"}, "names a token that is not there"),
         ({"cross": "99-<b>", "width": "77"}, "cross head"),
@@ -83,7 +83,7 @@ def test_the_other_sides_name_the_tokens_that_are_read(model: str, side: str, ma
     assert len([note for note in notes(page) if note.startswith("Row “")]) == many
 
 
-@pytest.mark.parametrize(("text", "said"), [(f"猫 {TEXT}", "1 of the "), (TEXT, "")])
+@pytest.mark.parametrize(("text", "said"), [(f"猫 {TEXT}", "Not in "), (TEXT, "")])
 def test_before_what_is_made_up_stands_that_the_text_cannot_be_read(model: str, text: str, said: str) -> None:
     told = [note for note in notes(asked("translate", model=model, text=text)) if "made up" in note]
     assert [note.startswith(said) for note in told] == [True] * bool(said)

@@ -53,7 +53,7 @@ def test_the_table_has_the_paper_s_formulas_and_the_values() -> None:
 def test_options_live_in_the_address() -> None:
     assert parse_params(WhyAttentionOptions, {"d": "512", "n": "99"}) == (WhyAttentionOptions(d=512, n=99), [])
     assert parse_params(WhyAttentionOptions, {"d": "many"})[1] == [
-        "The link's “d” should be a whole number, but is 'many'; it is left out."
+        "The link's “d” is not valid: 'many'; the default is used."
     ]
 
 
