@@ -16,8 +16,10 @@ from tests.support.cases import loop_over
 from ui.input.controls import LARGEST
 from ui.pages.by_hand.descriptions import describe_largest, next_words, printed_against
 from ui.pages.by_hand.example import (
+    PRESETS,
     TOKENS,
     WIDTH,
+    ByHandOptions,
     apply_table_edits,
     attention_example,
     example_of,
@@ -27,7 +29,6 @@ from ui.pages.by_hand.example import (
     resize,
     rules_of,
 )
-from ui.pages.by_hand.options import PRESETS, ByHandOptions
 
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 

@@ -62,7 +62,7 @@ def test_every_folder_is_that_of_a_view() -> None:
         ("ui.pages.cause.metric", "ui.pages.cause.experiment", False),
         ("pages.ablation", "ui.pages.cause.page", False),
         ("pages.ablation", "ui.show.text", False),
-        ("app", "ui.pages.vectors.routes", False),
+        ("app", "ui.pages.vectors.corpus", False),
         ("tests.ui.pages.cause.test_watch", "ui.pages.cause.metric", False),
         ("ui.pages.cause.metric", "ui.pages.find.question", True),
         ("ui.pages.cause.metric", "ui.pages.causes", True),

@@ -13,7 +13,7 @@ WITHOUT_A_MODEL = {  # These tables contain no model and no text of the reader, 
     "ui/pages/classroom/teacher_view.py",
     "ui/pages/compare/pair_set.py",
     "ui/pages/lessons/answers.py",
-    "ui/pages/why_attention/numbers.py",
+    "ui/pages/why_attention/page.py",
     "ui/pages/why_attention/recorded_runs.py",
     "ui/show/card_list.py",
 }

@@ -28,7 +28,7 @@ from ui.pages.generate.options import PROMPTS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.page import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
-from ui.pages.tokens.tokenizers import RARE
+from ui.pages.tokens.page import RARE
 from ui.pages.vectors.options import VectorsOptions
 from ui.show.atlases import open_atlas
 from ui.state.navigation import BY_VIEW
@@ -87,8 +87,8 @@ PAGES = {
             ({"numbers": "garbage"}, "链接中的数字已损坏"),
             ({"preset": "sentence", "heads": 3}, "3 个头无法平分 4 列"),
             ({"preset": "tutorial"}, "这里确实如此：“french” → “I”"),
-            ({"preset": "tutorial", "heads": 4, "onward": 0}, "头 3 最接近"),
-            ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "后面的词元 = (−∞)"),
+            ({"preset": "tutorial", "heads": 4, "onward": 0, "stage": "all"}, "头 3 最接近"),
+            ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "加掩码后 = (−∞)"),
         ],
         ("unscaled",),  # of the figure, which says the same in words of its own
     ),
@@ -268,7 +268,7 @@ PAGES = {
         READY_TEXTS,
     ),
     "step_by_step": Page(
-        [{"layer": 3, "head": 1}, {"show": "neuron"}, {"show": "rules"}, {"show": "heads"}],
+        [{"layer": 3, "head": 1, "stage": "all"}, {"show": "neuron"}, {"show": "rules"}, {"show": "heads"}],
     ),
     "tokens": Page(
         [

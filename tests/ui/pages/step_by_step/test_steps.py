@@ -8,7 +8,7 @@ import numpy as np
 from attention.mask import Mask
 from attention.walkthrough import weigh
 from tests.support.traces import numbers, record
-from ui.pages.step_by_step.row_csv import row_csv
+from ui.pages.step_by_step.steps import row_csv
 
 
 def test_the_file_gives_back_every_number() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cases import loop_over
 from tests.support.traces import record, sentence_trace, translation_trace
-from ui.pages.step_by_step.weight_picker import chips, find, labels, strongest_key, window
+from ui.pages.step_by_step.weight import chips, find, labels, strongest_key, window
 from ui.state.view_state import ViewState
 
 

@@ -1,4 +1,4 @@
-"""Selection of a single attention weight: layer, head, query token and key token."""
+"""The selected attention weight: options, selection, and the decomposition of its layer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,50 @@ from typing import TypeGuard
 import numpy as np
 import streamlit as st
 
-from attention.record import AnyRecord
+from attention.mask import FloatArray
+from attention.record import AnyRecord, Record
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from attention.walkthrough import LayerSteps, WeightSteps, trace_layer_steps, weigh_head
 from i18n import _, gettext_lazy, translate
-from ui.run.services import ViewOptions, get_trace_store
+from inference import UserError
+from inference.tasks.whole_pass import LayerAnswer, LayerQuestion
+from ui.input.controls import ALL_STAGES
+from ui.run.notices import show_notice
+from ui.run.services import ViewOptions, get_backend, get_trace_store
+from ui.run.traces import input_of
 from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
+from viz.options import option
+
+STAGES = {
+    "input": gettext_lazy("Input"),
+    "projections": gettext_lazy("Queries, keys, values"),
+    "weights": gettext_lazy("Attention weights"),
+    "values": gettext_lazy("Weighted values"),
+    "output": gettext_lazy("Output projection"),
+    "residual": gettext_lazy("Residual sum"),
+    "check": gettext_lazy("Check"),
+}
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """Options of the Step by step page: the view, the stage of the computation, and the changed softmax rules."""
+
+    show: str = option("steps", choices=("steps", "neuron", "rules", "heads"))
+    # The default differs from the model's rule, so that the figure shows an effect.
+    scaling: str = option("none", choices=("none", "root", "own"))
+    percent: int = 100  # The temperature in hundredths.
+    masked: bool = True
+    stage: str = option(
+        "input", label=gettext_lazy("Stage"), choices={**STAGES, ALL_STAGES: gettext_lazy("All stages")}
+    )
+
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # The maximum number of characters of a token in a label.
@@ -189,3 +222,72 @@ def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[TokenChip]:
             row.pieces, shades, glued, row.special, titles, row.unknown, strict=True
         )
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPath:
+    """The path of a single attention weight: the layer's parameters and all intermediate results."""
+
+    spot: WeightPlace
+    layer: LayerAnswer
+    walk: LayerSteps
+    weighing: WeightSteps
+
+    @property
+    def group(self) -> int:
+        """Return the index of the key-value head that serves the query head."""
+        return self.spot.head // (self.layer.wiring.heads // self.layer.wiring.kv_heads)
+
+    @property
+    def query(self) -> FloatArray:
+        """Return the query vector as it enters the dot products, shape (channel,)."""
+        vector: FloatArray = self.walk.query.last[self.spot.head][self.spot.query]
+        return vector
+
+    @property
+    def keys(self) -> FloatArray:
+        """Return the head's keys as they enter the dot products, shape (key, channel)."""
+        vectors: FloatArray = self.walk.key.last[self.group]
+        return vectors
+
+    @property
+    def values(self) -> FloatArray:
+        """Return the head's values, shape (key, channel)."""
+        vectors: FloatArray = self.walk.value.last[self.group]
+        return vectors
+
+    @property
+    def factor(self) -> float:
+        """Return the factor on queries and keys before the dot products, 1 for most models."""
+        return self.layer.wiring.query.factor * self.layer.wiring.key.factor
+
+
+def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
+    """Return the backend request for the layer; the text is that of the trace, also for an opened file."""
+    return LayerQuestion(
+        **input_of(choice, spot.trace),
+        part=spot.part,
+        layer=spot.layer,
+    )
+
+
+def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
+    """Decompose the layer and return the path of the weight.
+
+    Show a notice and return None if the layer cannot be decomposed, or if the tokens differ from those of the
+    trace.
+    """
+    try:
+        with st.spinner(_("Inspecting the model"), show_time=True):
+            found = get_backend().inspect(question(choice, spot))
+    except UserError as refusal:
+        show_notice(refusal.message, role="status")
+        return None
+    if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
+        show_notice(
+            _("The installed model tokenizes this text differently from the file."),
+            role="status",
+        )
+        return None
+    way = trace_layer_steps(found.wiring, spot.record, found.stream, found.memory, spot.row)
+    return WeightPath(spot, found, way, weigh_head(found.wiring, spot.record, way.query, way.key, spot.head, spot.row))
