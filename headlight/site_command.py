@@ -25,11 +25,13 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import Shown
+from headlight.site_live import live_model
 from i18n import _, available_languages, use_language
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
 from viz.components.explore.content import places
 from viz.site import RecordedText, site_files
+from viz.site_live import NoVendor
 
 MARK = '<meta name="generator" content="Headlight">'
 
@@ -102,6 +104,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
     parser.add_argument("--cite", default="", metavar="TEXT", help="a caption or citation below the figures")
     parser.add_argument("--lang", choices=available_languages(), default="en", help="the language of the page")
+    parser.add_argument("--live", action="store_true", help="add the model, which readers can run in the browser")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     add_model_option(parser)
     add_hub_options(parser)
@@ -122,7 +125,11 @@ def run(asked: argparse.Namespace) -> int:
                 trace = read_trace(backend, request, asked.truncate)
                 prior = positional_prior_of(backend, request, trace)
                 recorded.append(replace(_text_of_trace(trace, prior, asked.part, variants[0][0]), label=word))
-        files = site_files(recorded, asked.title, asked.cite)
+        live = live_model(backend, model, asked.revision) if asked.live else None
+        try:
+            files = site_files(recorded, asked.title, asked.cite, live)
+        except NoVendor as error:
+            raise CommandError(str(error)) from error
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
     print(f"{asked.folder}: {len(recorded)} texts, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
@@ -141,9 +148,11 @@ def refuse_folder(folder: Path) -> None:
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
     """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
-    earlier = [*folder.glob("site-*.js"), *folder.glob("site-*.css"), *folder.glob("texts/text-*.bin")]
+    patterns = ("site-*.js", "site-*.css", "texts/text-*.bin", "live/*-????????????.*")
+    earlier = [file for pattern in patterns for file in folder.glob(pattern)]
     try:
-        (folder / "texts").mkdir(parents=True, exist_ok=True)
+        for name in {str(Path(name).parent) for name in files}:
+            (folder / name).mkdir(parents=True, exist_ok=True)
         for file in earlier:
             file.unlink()
     except OSError as error:

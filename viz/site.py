@@ -13,6 +13,7 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,13 @@ from viz.components.explore.content import payload, script, style
 from viz.components.script import escape_json, own_source, stylesheet
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
 from viz.export import TooLong, caption
+from viz.site_live import LiveModel, live_files
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
+LIVE_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")  # for onnxruntime-web
 LONGEST = 512  # tokens of a text; every map is computed in the browser
 MOST_ERROR = 0.002  # largest difference of a weight; a layer beyond it is stored as finished maps
 HALF = np.dtype("<f2")
@@ -57,8 +60,10 @@ class RecordedText:
     priors: Mapping[str, Any] | None = None
 
 
-def site_files(texts: Sequence[RecordedText], title: str, citation: str = "") -> dict[str, bytes]:
-    """Return the files of a site, by their path in its folder.
+def site_files(
+    texts: Sequence[RecordedText], title: str, citation: str = "", live: LiveModel | None = None
+) -> dict[str, bytes]:
+    """Return the files of a site, by their path in its folder; with ``live``, the page can run that model.
 
     The names of scripts and texts contain a hash of their content, so that a browser never mixes two versions. Raise
     TooLong if a text has more than LONGEST tokens, and ValueError for no text.
@@ -66,14 +71,18 @@ def site_files(texts: Sequence[RecordedText], title: str, citation: str = "") ->
     if not texts:
         raise ValueError("A site needs at least one text.")
     files: dict[str, bytes] = {}
-    contents = [text_file(text) for text in texts]
-    named = [_add(files, "texts/text", "bin", content) for content, _error in contents]
-    errors = [error for _content, error in contents]
+    packed = [text_file(text) for text in texts]
+    named = [_add(files, "texts/text", "bin", content) for content, _error in packed]
+    errors = [error for _content, error in packed]
     code = _add(files, "site", "js", script("site/site").encode())
     look = _add(files, "site", "css", (stylesheet("standalone/standalone", "site/site") + style()).encode())
-    files["index.html"] = _page(title, citation, _contents(texts, named, errors), code, look).encode()
+    contents = _contents(texts, named, errors)
+    asked: dict[str, bytes] = {}  # the files that a reader has to ask for
+    if live is not None:
+        contents["live"] = live_files(live, partial(_add, asked))
+    files["index.html"] = _page(title, citation, contents, code, look).encode()
     files["worker.js"] = _worker(files, named)
-    return files
+    return files | asked
 
 
 def _add(files: dict[str, bytes], name: str, ending: str, content: bytes) -> str:
@@ -192,13 +201,14 @@ def _page(title: str, citation: str, contents: Mapping[str, Any], code: str, loo
     cited = f"<p>{html.escape(citation)}</p>" if citation else ""
     return f"""<!doctype html>
 <html lang="{active_language()}"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{LIVE_POLICY if "live" in contents else POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Headlight">
 <title>{html.escape(title)}</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="{look}"></head>
 <body><h1>{html.escape(title)}</h1>
 <nav id="texts" aria-label="{html.escape(_("Texts"))}"></nav>
 <div id="variants" role="group" aria-label="{html.escape(_("Variants"))}"></div>
+{f'<section id="live" aria-label="{html.escape(_("Your text"))}"></section>' if "live" in contents else ""}
 <p id="note"></p><p id="error" role="alert"></p>
 <main id="view"><div class="still"><p>{html.escape(translate(UNSCRIPTED))}</p></div></main>
 <footer><dl id="about"></dl>{cited}<p>{html.escape(_("Made with Headlight."))}</p></footer>

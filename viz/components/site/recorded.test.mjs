@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { headWeights, recordedSource, softmaxRow } from "./recorded.js";
-import { fromHash, toHash, unpack } from "./site.js";
+import { fromHash, toHash } from "./site.js";
+import { unpack } from "./unpack.js";
 
 const array = (shape, ...data) => ({ dtype: "float32", shape, data: new Float32Array(data) });
 const near = (found, expected) =>

@@ -7,16 +7,19 @@ import { mount } from "../explore/explore.js";
 import { h, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
 import { _ } from "../shared/words.js";
+import { createLive } from "./live.js";
 import { recordedSource } from "./recorded.js";
+import { unpack } from "./unpack.js";
 
-/** @import { Selection } from "../explore/types.js" */
+/** @import { Payload, Selection } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
 /** @import { About } from "./recorded.js" */
 /** @typedef {{file: string, label: string, note: string, about: Record<string, string>}} Variant */
 /** @typedef {{title: string, variants: Variant[]}} Entry a text and its variants */
-/** @typedef {{texts: Entry[]}} Contents */
+/** @typedef {{texts: Entry[], live?: import("./live.js").Offer}} Contents */
 
 const NUMBERS = ["layer", "head", "focus", "target"];
+const LIVE = "live"; // in the address, in place of the file of a recorded text
 
 /** Return the element with an id of the page. @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -44,15 +47,11 @@ export function fromHash(hash) {
   return { file, selection: Object.fromEntries(entries) };
 }
 
-/** Return the content of a gzip file; other content is returned as it is. @param {ArrayBuffer} buffer */
-export async function unpack(buffer) {
-  const [first, second] = new Uint8Array(buffer);
-  if (first !== 0x1f || second !== 0x8b) return buffer;
-  return await new Response(new Blob([buffer]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-/** Draw the page. @param {Contents} contents */
-export function startSite({ texts }) {
+/**
+ * Draw the page.
+ * @param {Contents} contents @param {Promise<ServiceWorkerRegistration>} [registered] the service worker
+ */
+export function startSite({ texts, live: offer }, registered) {
   const every = texts.flatMap((entry) => entry.variants.map((variant) => ({ entry, variant })));
   /** @type {Map<string, Promise<Frame & {header: About}>>} */
   const files = new Map();
@@ -61,6 +60,12 @@ export function startSite({ texts }) {
   let shown = "";
   /** @type {Partial<Selection>} */
   let kept = {};
+  /** @type {Record<string, string>} the fields of a live text in the address */
+  let fields = {};
+  /** @type {Payload|null} the recorded text that is shown */
+  let recorded = null;
+  const host = { show: showLive, selection: () => kept, recorded: () => recorded };
+  const live = offer && createLive(place("live"), offer, host, registered);
 
   /** @param {string} file */
   async function fetchText(file) {
@@ -75,6 +80,18 @@ export function startSite({ texts }) {
     known.catch(() => files.delete(file));
     return known;
   }
+  /** @type {import("./live_form.js").Host["show"]} */
+  function showLive(payload, source, { text, pair, off }) {
+    const address = location.hash;
+    [shown, fields] = [LIVE, { own: text, ...(pair && { pair }), ...(off && { off }) }];
+    recorded = null;
+    drawList();
+    view?.destroy();
+    view = mount(place("view"), payload, source, { selection: keep });
+    if (fromHash(address).file !== LIVE) history.pushState(null, "", toHash(LIVE, { ...payload.selection, ...fields }));
+    keep(/** @type {Selection} */ (payload.selection));
+    setText(place("error"), "");
+  }
   /** Show a text with a selection. @param {string} file @param {Partial<Selection>} selection */
   async function show(file, selection) {
     shown = file;
@@ -87,7 +104,7 @@ export function startSite({ texts }) {
         base: file,
         selection: { ...frame.header.payload.selection, ...selection },
       };
-      kept = payload.selection;
+      [kept, recorded] = [payload.selection, payload];
       view?.destroy();
       view = mount(place("view"), payload, recordedSource(frame), { selection: keep });
       setText(place("error"), "");
@@ -98,10 +115,11 @@ export function startSite({ texts }) {
   /** Store a selection in the address. @param {Selection} selection */
   function keep(selection) {
     kept = selection;
-    history.replaceState(null, "", toHash(shown, kept));
+    history.replaceState(null, "", toHash(shown, shown === LIVE ? { ...kept, ...fields } : kept));
+    live?.selected();
   }
   function drawList() {
-    const { entry } = every.find(({ variant }) => variant.file === shown) ?? every[0];
+    const entry = every.find(({ variant }) => variant.file === shown)?.entry;
     /** @param {string} label @param {string} file @param {boolean} on @param {Partial<Selection>} selection */
     const choice = (label, file, on, selection) =>
       h("button", {
@@ -112,12 +130,12 @@ export function startSite({ texts }) {
         },
       }, label);
     const list = texts.map((one) => choice(one.title, one.variants[0].file, one === entry, {}));
-    place("texts").replaceChildren(...(texts.length > 1 ? list : []));
-    const variants = entry.variants.map((one) => choice(one.label, one.file, one.file === shown, kept));
+    place("texts").replaceChildren(...(texts.length > 1 || offer ? list : []));
+    const variants = (entry?.variants ?? []).map((one) => choice(one.label, one.file, one.file === shown, kept));
     place("variants").replaceChildren(...(variants.length > 1 ? variants : []));
-    const variant = entry.variants.find((one) => one.file === shown) ?? entry.variants[0];
-    setText(place("note"), variant.note);
-    const rows = Object.entries(variant.about).flatMap((
+    const variant = entry?.variants.find((one) => one.file === shown);
+    setText(place("note"), variant?.note ?? "");
+    const rows = Object.entries(variant?.about ?? {}).flatMap((
       [name, value],
     ) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]);
     place("about").replaceChildren(...rows);
@@ -125,6 +143,11 @@ export function startSite({ texts }) {
   /** Show the text and the selection of the address. */
   function open() {
     const { file, selection } = fromHash(location.hash);
+    if (file === LIVE && live) {
+      kept = selection;
+      live.open(/** @type {Record<string, string>} */ (selection));
+      if (shown === LIVE || live.opened()) return;
+    }
     const known = every.some(({ variant }) => variant.file === file);
     show(known && file ? file : every[0].variant.file, known ? selection : {});
   }
@@ -134,6 +157,7 @@ export function startSite({ texts }) {
 
 const contents = globalThis.document?.getElementById("contents");
 if (contents) {
-  startSite(JSON.parse(contents.textContent ?? ""));
-  navigator.serviceWorker?.register("worker.js").catch(() => {}); // without it, the site needs its host
+  const registered = navigator.serviceWorker?.register("worker.js");
+  registered?.catch(() => {}); // without it, the site needs its host
+  startSite(JSON.parse(contents.textContent ?? ""), registered);
 }
