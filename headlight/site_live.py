@@ -33,6 +33,7 @@ def live_model(backend: LocalBackend, model: str, revision: str | None) -> LiveM
         rows=exported.rows,
         rows_per_file=ROWS,
         tokenizer=exported.tokenizer,
+        pooling=exported.pooling,
         single=OpenedText(single.view, single.summary, single.selection),
         pair=OpenedText(pair.view, pair.summary, pair.selection),
         priors=places(prior, single.view),

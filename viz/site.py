@@ -75,7 +75,9 @@ def site_files(
     named = [_add(files, "texts/text", "bin", content) for content, _error in packed]
     errors = [error for _content, error in packed]
     code = _add(files, "site", "js", script("site/site").encode())
-    look = _add(files, "site", "css", (stylesheet("standalone/standalone", "site/site") + style()).encode())
+    look = _add(
+        files, "site", "css", (stylesheet("standalone/standalone", "site/site", "matrices/matrices") + style()).encode()
+    )
     contents = _contents(texts, named, errors)
     asked: dict[str, bytes] = {}  # the files that a reader has to ask for
     if live is not None:

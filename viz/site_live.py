@@ -46,9 +46,9 @@ class OpenedText:
 class LiveModel:
     """A model for the browser; ``graph``, ``rows`` and ``tokenizer`` are those of inference.browser.export.
 
-    ``single`` and ``pair`` are a text and a pair, whose view options are used for other texts; the page computes
-    ``single`` again and states the largest difference. ``priors`` is the result of
-    ``viz.components.explore.content.places``.
+    ``pooling`` is "mean", "first" or "last", or None if the page shows no similarity of texts. ``single`` and ``pair``
+    are a text and a pair, whose view options are used for other texts; the page computes ``single`` again and states
+    the largest difference. ``priors`` is the result of ``viz.components.explore.content.places``.
     """
 
     name: str
@@ -59,6 +59,7 @@ class LiveModel:
     rows: tuple[bytes, ...]
     rows_per_file: int
     tokenizer: bytes
+    pooling: str | None
     single: OpenedText
     pair: OpenedText
     priors: Mapping[str, Any] | None = None
@@ -95,7 +96,7 @@ def live_files(model: LiveModel, add: Add) -> dict[str, Any]:
         for kind, (name, ending, content) in contents.items()
     }
     manifest = {
-        **{field: getattr(model, field) for field in ("name", "layers", "heads", "channels")},
+        **{field: getattr(model, field) for field in ("name", "layers", "heads", "channels", "pooling")},
         "longest": LONGEST,
         "files": files,
         "rows": [add("live/rows", "bin", content) for content in model.rows],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.codec import decode
+from attention.similarity import FIRST, LAST, MEAN
 from inference.browser.bert_graph import NO_BERT, BertSizes, Weights, attention_graph, sizes_of
 from inference.browser.onnx_writer import shorten
 from inference.errors import UserError
@@ -17,6 +18,7 @@ from inference.files.sources import find
 from inference.settings import Settings
 
 ROWS = 64  # rows of the embedding table in a file; a text needs few, and plain servers send whole files only
+POOLINGS = (MEAN, FIRST, LAST)
 TABLE = "embeddings.word_embeddings.weight"
 
 
@@ -29,6 +31,7 @@ class BrowserModel:
     graph: bytes  # an ONNX file
     rows: tuple[bytes, ...]  # ROWS rows of the embedding table each
     tokenizer: bytes  # tokenizer.json without truncation and padding
+    pooling: str | None  # of the last states to the vector of a text; None for other kinds than POOLINGS
 
 
 def export_encoder(name: str, revision: str | None, settings: Settings) -> BrowserModel:
@@ -36,7 +39,18 @@ def export_encoder(name: str, revision: str | None, settings: Settings) -> Brows
     folder = find(name, revision, settings).folder
     config = read_config(folder / "config.json", name)
     sizes, weights = sizes_of(config), bert_weights(folder)
-    return BrowserModel(name, sizes, attention_graph(config, weights), row_files(weights), tokenizer_file(folder))
+    graph, rows = attention_graph(config, weights), row_files(weights)
+    return BrowserModel(name, sizes, graph, rows, tokenizer_file(folder), _pooling(folder))
+
+
+def _pooling(folder: Path) -> str | None:
+    from inference.runners.similarity import stated_pooling  # imports torch
+
+    try:
+        found = stated_pooling(folder)
+    except UserError:
+        return None
+    return found if found in POOLINGS else None
 
 
 def bert_weights(folder: Path) -> Weights:

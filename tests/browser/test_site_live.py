@@ -69,7 +69,7 @@ def start(page: Page) -> None:
 
 def ready(page: Page) -> None:
     expect(page.locator("#live textarea").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#live p[role=status]")).not_to_be_empty(timeout=PATIENCE)
+    expect(page.locator("#live > p[role=status]")).not_to_be_empty(timeout=PATIENCE)
 
 
 def show(page: Page, text: str) -> None:
@@ -96,7 +96,7 @@ def test_own_texts_run_while_they_are_typed(page: Page, site: str) -> None:
     page.goto(site)
     expect(page.locator("[data-painted]").first).to_be_visible(timeout=PATIENCE)
     start(page)
-    difference = re.search(r"0\.\d{4}", page.locator("#live p[role=status]").inner_text())
+    difference = re.search(r"0\.\d{4}", page.locator("#live > p[role=status]").inner_text())
     assert difference
     assert float(difference[0]) <= MOST_ERROR
     show(page, CAT)
@@ -129,12 +129,12 @@ def test_a_link_restores_the_text_and_its_ablation_offline(browser: Browser, sit
         expect(page.locator(".chip", has_text="slept")).to_be_visible(timeout=PATIENCE)
         page.locator("#live .own-heads button").first.click()
         expect(page).to_have_url(re.compile("off="), timeout=PATIENCE)
-        status = re.sub(r"^\d+", "", page.locator("#live p[role=status]").inner_text())
+        status = re.sub(r"^\d+", "", page.locator("#live > p[role=status]").inner_text())
         context.set_offline(True)
         page.reload()
         ready(page)
         expect(page.locator("#live textarea").nth(1)).to_have_value("It slept.")
-        expect(page.locator("#live p[role=status]")).to_contain_text(status, timeout=PATIENCE)
+        expect(page.locator("#live > p[role=status]")).to_contain_text(status, timeout=PATIENCE)
         expect(page.locator("#live .own-heads button").first).to_have_attribute("aria-pressed", "true")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 from attention.codec import decode_frame, frame
+from attention.similarity import pooling_shares, similarity_table
 from headlight.command_input import positional_prior_of
 from headlight.notebook import Shown
 from inference import LocalBackend, TraceRequest
-from inference.browser.export import ROWS, row_files, tokenizer_file
+from inference.browser.export import POOLINGS, ROWS, row_files, tokenizer_file
 from inference.files import embedded
 from tests.support.cases import loop_over
 from tests.support.deno_scripts import run_script
@@ -149,3 +151,26 @@ def test_the_weights_to_compare_with_are_exact(shown: list[Shown]) -> None:
     _, arrays = decode_frame(gzip.decompress(check_file(shown[0].view)))
     np.testing.assert_array_equal(arrays["maps.3"][1], shown[0].view.weights(3, 1))
     assert list(arrays) == [f"maps.{layer}" for layer in range(6)]
+
+
+SIMILARITY = """
+import { similarityOf } from "%(components)s/site/live_similarity.js";
+const [a, b] = JSON.parse(Deno.readTextFileSync(Deno.args[0]));
+const states = ([shape, data]) => ({ shape, data: Float32Array.from(data) });
+console.log(JSON.stringify(["mean", "first", "last"].map((pooling) => {
+  const { cosine, table } = similarityOf(states(a), states(b), pooling);
+  return [cosine, [...table]];
+})));
+"""
+
+
+@pytest.mark.slow
+def test_the_browser_computes_the_same_similarity(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.normal(size=(tokens, 5)).astype(np.float32) for tokens in (3, 4))
+    (tmp_path / "states.json").write_text(json.dumps([[array.shape, array.ravel().tolist()] for array in (a, b)]))
+    found = run_script(SIMILARITY, tmp_path / "states.json")
+    for (cosine, table), pooling in zip(found, POOLINGS, strict=True):
+        expected = similarity_table(*(pooling_shares(array, (False,) * len(array), pooling) for array in (a, b)))
+        np.testing.assert_allclose(cosine, expected.cosine, atol=1e-6)
+        np.testing.assert_allclose(np.reshape(table, (3, 4)), expected.table, atol=1e-6)

@@ -38,7 +38,7 @@ async function waitForStore(registered) {
  */
 export function createLive(root, offer, host, registered) {
   /** @type {Fields} */
-  let fields = { text: "", pair: "", off: "" };
+  let fields = { text: "", pair: "", off: "", similar: "" };
   /** @type {AbortController|null} */
   let stop = null;
   /** @type {ReturnType<typeof createForm>|null} */
@@ -118,7 +118,7 @@ export function createLive(root, offer, host, registered) {
   return {
     /** Show the text of an address, or offer it if the model is not there yet. @param {Record<string, string>} given */
     open(given) {
-      fields = { text: given.own ?? "", pair: given.pair ?? "", off: given.off ?? "" };
+      fields = { text: given.own ?? "", pair: given.pair ?? "", off: given.off ?? "", similar: given.similar ?? "" };
       if (form) form.open(fields);
       else stored().then((here) => here ? start() : undefined);
     },

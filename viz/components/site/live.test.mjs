@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 
 import { wordsOf } from "./live_cells.js";
 import { largestDifference, placeAfterEdit } from "./live_payload.js";
+import { similarityOf, tableOfWords } from "./live_similarity.js";
 import { measureHead } from "./live_summary.js";
 
 const cells = (...texts) => texts.map((text) => ({ text, special: text.startsWith("[") }));
@@ -38,4 +39,30 @@ test("measures of a head that attends to the next token", () => {
 test("the largest difference is over all heads", () => {
   const near = largestDifference([Float32Array.of(0, 1)], [Float32Array.of(0.25, 1)]);
   assert.equal(near, 0.25);
+});
+
+const numbers = (shape, ...data) => ({ shape, data: Float32Array.from(data) });
+
+describe("similarity", () => {
+  const [a, b] = [numbers([2, 2], 1, 0, 0, 1), numbers([1, 2], 1, 0)];
+  test("the table sums to the cosine", () => {
+    const { cosine, table } = similarityOf(a, b, "mean");
+    assert.ok(Math.abs(cosine - Math.SQRT1_2) < 1e-6);
+    assert.deepEqual([...table].map((value) => value.toFixed(3)), ["0.707", "0.000"]);
+  });
+  test("the first token alone gives the vector", () => assert.equal(similarityOf(a, b, "first").cosine, 1));
+  test("the last token alone gives the vector", () => assert.equal(similarityOf(a, b, "last").cosine, 0));
+  test("a zero vector has no cosine", () => assert.equal(similarityOf(a, numbers([1, 2], 0, 0), "mean").cosine, 0));
+  test("subwords of a word share a row", () => {
+    const words = [{ text: "[CLS]", word: null }, { text: "play", word: 0 }, { text: "ing", word: 0 }, {
+      text: "[SEP]",
+      word: null,
+    }];
+    const found = tableOfWords(Float32Array.of(1, 2, 4, 8), words, words.slice(0, 1));
+    assert.deepEqual({ ...found, data: [...found.data] }, {
+      rows: ["[CLS]", "playing", "[SEP]"],
+      columns: ["[CLS]"],
+      data: [1, 6, 8],
+    });
+  });
 });

@@ -5,11 +5,13 @@ import { decodeFrame } from "../shared/frames.js";
 import { _, together } from "../shared/words.js";
 import { download } from "./live_model.js";
 import { largestDifference, liveView } from "./live_payload.js";
+import { createSimilarity } from "./live_table.js";
 
 /** @import { Cell, Payload, Selection, Source } from "../explore/types.js" */
 /** @import { Manifest, Model, Pass } from "./live_model.js" */
 /** @import { Ran } from "./live_payload.js" */
-/** @typedef {{text: string, pair: string, off: string}} Fields of the address: both texts and the ablated heads */
+/** @typedef {{text: string, pair: string, off: string, similar: string}} Fields of the address: both texts, the
+ * ablated heads, and "1" with the table of similarity */
 /**
  * The page around: `show` draws a text, `selection` returns what is selected, and `recorded` the recorded text that is
  * shown, if any.
@@ -37,6 +39,16 @@ export function createForm(root, manifest, model, host) {
     onclick: () => toggle(selectedHead()),
     title: _("Set the output of this head to zero"),
   });
+  const compare = h("button", {
+    type: "button",
+    class: "choice",
+    title: _("Cosine similarity"),
+    onclick: () => {
+      similar = !similar;
+      run();
+    },
+  }, _("Similarity"));
+  const similarity = createSimilarity(manifest.name);
   const removed = h("span", { role: "group", "aria-label": _("Ablated heads") });
   const said = h("p", { role: "status" });
   const wrong = h("p", { role: "alert" });
@@ -50,6 +62,7 @@ export function createForm(root, manifest, model, host) {
   let runs = 0;
   let shown = 0;
   let difference = NaN;
+  let similar = false;
 
   function wait() {
     clearTimeout(timer);
@@ -63,8 +76,8 @@ export function createForm(root, manifest, model, host) {
         h("label", {}, _("Text"), text),
         h("label", {}, _("Second text (optional)"), pair),
       ),
-      h("div", { class: "own-heads" }, ablate, removed),
-      ...[wrong, said],
+      h("div", { class: "own-heads" }, ablate, removed, compare),
+      ...[wrong, said, similarity.el],
     );
   }
   function selectedHead() {
@@ -123,11 +136,27 @@ export function createForm(root, manifest, model, host) {
       before = { cells: found.reading.cells };
       setText(wrong, "");
       setText(said, status(edited.pass, found.pass));
-      host.show(view.payload, view.source, { text: first, pair: second ?? "", off: [...ablated].join(",") });
+      host.show(view.payload, view.source, {
+        ...{ text: first, pair: second ?? "", off: [...ablated].join(",") },
+        similar: similar ? "1" : "",
+      });
       drawHeads();
+      await drawSimilarity(number, first, second);
     } catch (error) {
       if (number === runs) setText(wrong, error instanceof Error ? error.message : String(error));
     }
+  }
+  /** @param {number} number of the run @param {string} first @param {string|null} second */
+  async function drawSimilarity(number, first, second) {
+    compare.hidden = second === null || manifest.pooling === null;
+    compare.setAttribute("aria-pressed", String(similar));
+    if (!similar || second === null || manifest.pooling === null) return similarity.hide();
+    const encoded = [];
+    for (const text of [first, second]) {
+      const reading = model.read(text);
+      encoded.push({ text, reading, states: (await model.run(reading, [...ablated])).states });
+    }
+    if (number === shown) similarity.show(encoded[0], encoded[1], manifest.pooling);
   }
   /** @param {Pass} pass @param {Pass} without without ablated heads */
   function status({ maps, milliseconds }, without) {
@@ -160,6 +189,7 @@ export function createForm(root, manifest, model, host) {
       before = fields.text ? {} : null;
       text.value = fields.text || starts?.text || manifest.check.text;
       pair.value = fields.pair;
+      similar = fields.similar === "1";
       const count = manifest.layers * manifest.heads;
       const heads = fields.off.split(",").filter((id) => /^\d{1,4}$/.test(id)).map(Number);
       ablated = new Set(heads.filter((id) => id < count));

@@ -16,6 +16,7 @@ import { unpack } from "./unpack.js";
  * @typedef {object} Manifest
  * @property {string} name of the model
  * @property {number} layers @property {number} heads @property {number} channels
+ * @property {import("./live_similarity.js").Pooling|null} pooling null if the page does not know it
  * @property {number} longest tokens of a text at most
  * @property {Record<"runtime"|"worker"|"tokenizers"|"wasm"|"graph"|"tokenizer", Part>} files
  * @property {string[]} rows files of the embedding table @property {number} rowsPerFile

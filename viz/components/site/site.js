@@ -81,9 +81,9 @@ export function startSite({ texts, live: offer }, registered) {
     return known;
   }
   /** @type {import("./live_form.js").Host["show"]} */
-  function showLive(payload, source, { text, pair, off }) {
+  function showLive(payload, source, { text, ...others }) {
     const address = location.hash;
-    [shown, fields] = [LIVE, { own: text, ...(pair && { pair }), ...(off && { off }) }];
+    [shown, fields] = [LIVE, { own: text, ...Object.fromEntries(Object.entries(others).filter(([, value]) => value)) }];
     recorded = null;
     drawList();
     view?.destroy();
