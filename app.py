@@ -20,8 +20,9 @@ sys.path.insert(0, str(ROOT))
 import streamlit as st  # noqa: E402  (must follow the change of sys.path)
 from starlette.middleware import Middleware  # noqa: E402
 
+from ui.pages.atlas_build import routes as atlas_build  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
-from ui.pages.teach import routes as teach  # noqa: E402
+from ui.pages.teach import saved_model as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import classes, exports, pictures, selection_tokens, traces  # noqa: E402
 from ui.run.classes import sweep_rooms  # noqa: E402
@@ -53,7 +54,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     sweeping.cancel()
 
 
-ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors)
+ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, atlas_build, teach, vectors)
 ours = [route for room in ROOMS for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",

@@ -21,7 +21,9 @@ from headlight.command_input import (
 )
 from headlight.score_command import read_head
 from probing.atlas.build import STATE, AtlasPlan, run_plan
-from probing.atlas.create import WORKERS, UncachedBackend, create_atlas, refuse_other_folder
+from probing.atlas.compare import OTHER_TEXTS, compare_atlases, comparison_rows
+from probing.atlas.create import WORKERS, BuildStep, Run, UncachedBackend, create_atlas, refuse_other_folder
+from probing.atlas.headvis import export_headvis
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
 from probing.atlas.store import Atlas, write_atlas
@@ -32,14 +34,15 @@ MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**18  # a parameter of glibc's mallopt, and i
 
 def add_parser(commands: Any) -> None:
     """Add the parser of ``headlight atlas`` to the commands."""
-    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search")
+    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search, compare, export")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
-    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, TSV or CoNLL-U")
+    first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, CSV, TSV or CoNLL-U")
     first.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="of the atlas")
     first.add_argument("--tokens", type=int, metavar="N", help="the most tokens to read; all without it")
     first.add_argument("--links", type=int, default=40_000, metavar="N", help="links of each head (40000)")
     first.add_argument("--shard", metavar="I/N", help="only every N-th block of texts, from block I (0 is the first)")
+    first.add_argument("--ray", type=int, metavar="N", help="N shards on a Ray cluster (RAY_ADDRESS, or this machine)")
     first.add_argument("--no-control", action="store_true", help="skip the model with random weights")
     add_model_option(first)
     add_hub_options(first)
@@ -61,6 +64,63 @@ def add_parser(commands: Any) -> None:
     third.add_argument("--least", type=float, default=0.0, metavar="X", help="least excess")
     third.add_argument("--json", type=Path, metavar="FILE", help="write every hit to a file")
     third.set_defaults(run=run_search)
+    _add_compare(kinds)
+    _add_export(kinds)
+
+
+def _add_compare(kinds: Any) -> None:
+    parser = kinds.add_parser("compare", help="what changed in each head, such as by fine-tuning")
+    parser.add_argument("first", type=Path, metavar="FOLDER", help="of an atlas")
+    parser.add_argument("second", type=Path, metavar="FOLDER", help="of an atlas with the same layers and heads")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the changes of every head to a file")
+    parser.set_defaults(run=run_compare)
+
+
+def _add_export(kinds: Any) -> None:
+    parser = kinds.add_parser("export", help="files for the viewer of another tool")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of an atlas")
+    parser.add_argument("--format", choices=("headvis",), default="headvis", help="headvis: the data folder of HeadVis")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder")
+    parser.add_argument("--windows", type=int, default=200, metavar="N", help="random windows that are read (200)")
+    add_hub_options(parser)
+    parser.set_defaults(run=run_export)
+
+
+def run_export(asked: argparse.Namespace) -> int:
+    """Write the files of another tool from an atlas, and return the exit status."""
+    if asked.windows < 1:
+        raise CommandError(f"--windows {asked.windows} is too small. Give at least 1.")
+    atlas = Atlas.open(asked.folder)
+    asked.model, asked.revision = atlas.manifest["model"], atlas.manifest["revision"]
+    backend, _model = open_model(asked)
+    heads = export_headvis(
+        backend, atlas, asked.out, asked.windows, lambda windows: _print(f"{windows:,} / {asked.windows:,} windows")
+    )
+    _print("")
+    size = sum(file.stat().st_size for file in asked.out.rglob("*.json"))
+    print(f"{asked.out}: {heads} heads, {size / 1e6:.1f} MB")
+    return 0
+
+
+def run_compare(asked: argparse.Namespace) -> int:
+    """Print the heads that changed most, write all changes if a file is given, and return the exit status."""
+    if asked.json is not None:
+        refuse_unwritable(asked.json)
+    atlases = [Atlas.open(folder) for folder in (asked.first, asked.second)]
+    found = compare_atlases(*atlases)
+    rows = comparison_rows(found)
+    if asked.json is not None:
+        about = [{name: atlas.manifest[name] for name in ("model", "revision", "tokens")} for atlas in atlases]
+        content = {"first": about[0], "second": about[1], "same_texts": found.same_texts, "heads": rows}
+        write_json(asked.json, content)
+    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95 %, Bonferroni)."]
+    if not found.same_texts:
+        lines.append(OTHER_TEXTS)
+    for row in rows[:SHOWN]:
+        clear = [f"{name} {cell['difference']:+.3f}" for name, cell in row["measures"].items() if cell["clear"]]
+        lines.append(f"{row['distance']:.3f}  {row['layer']}-{row['head']}  {', '.join(clear)}")
+    print("\n".join(lines))
+    return 0
 
 
 def run_build(asked: argparse.Namespace) -> int:
@@ -75,11 +135,22 @@ def run_build(asked: argparse.Namespace) -> int:
     try:
         if plan.shard[1] > 1:
             return _build_shard(uncached, plan, asked.out)
-        state, complete = create_atlas(uncached, plan, asked.out, _print, checks=not asked.no_control)
+        run = None if asked.ray is None else _ray_run(asked.ray)
+        state, complete = create_atlas(uncached, plan, asked.out, _print_step, checks=not asked.no_control, run=run)
     finally:
         _print("")
+    if not state.windows:
+        print("Stopped before the first texts were read.")
+        return 130
     print(_summary(Atlas.open(asked.out), state))
     return 0 if complete else 130
+
+
+def _ray_run(shards: int) -> Run:
+    """Return the run of a plan in shards on a Ray cluster."""
+    from probing.atlas.ray_shards import run_on_ray
+
+    return lambda plan, folder, _key, progress, stopped: run_on_ray(shards, plan, folder, progress, stopped)
 
 
 def return_freed_memory() -> None:
@@ -96,7 +167,7 @@ def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int
     sources = plan.sources()
     key = plan.key(sources)
     folder.mkdir(parents=True, exist_ok=True)
-    state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda state: _print(f"{state.tokens:,} tokens"))
+    state, complete = run_plan(backend, plan, folder, key, WORKERS, lambda tokens: _print(f"{tokens:,} tokens"))
     state.save(folder / STATE, key)
     said = {**vars(plan), "files": [str(file) for file in plan.files], "sources": sources}
     (folder / "shard.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
@@ -106,10 +177,12 @@ def _build_shard(backend: UncachedBackend, plan: AtlasPlan, folder: Path) -> int
 
 def _plan(asked: argparse.Namespace) -> AtlasPlan:
     """Return the plan that the options name; raise CommandError for impossible numbers."""
-    for name, value in (("--tokens", asked.tokens), ("--links", asked.links)):
+    for name, value in (("--tokens", asked.tokens), ("--links", asked.links), ("--ray", asked.ray)):
         if value is not None and value < 1:
             raise CommandError(f"{name} {value} is too small. Give at least 1.")
     shard = (0, 1)
+    if asked.ray is not None and asked.shard is not None:
+        raise CommandError("--ray makes its own shards. Leave --shard out.")
     if asked.shard is not None:
         first, _slash, second = asked.shard.partition("/")
         if not (first.isdecimal() and second.isdecimal() and int(first) < int(second)):
@@ -124,6 +197,10 @@ def _print(line: str) -> None:
     """Print a line that the next call overwrites, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _print_step(step: BuildStep) -> None:
+    _print(str(step))
 
 
 def run_merge(asked: argparse.Namespace) -> int:

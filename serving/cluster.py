@@ -1,7 +1,7 @@
 """The HTTP service on Ray Serve, with a number of replicas that follows the load.
 
 ``python -m serving.cluster`` runs the service on this machine; clusters start ``serving.cluster:application``
-(docs/SERVING.md). This is the only module that imports Ray, and the app does not import this module.
+(docs/SERVING.md). The app does not import this module, nor Ray.
 """
 
 from __future__ import annotations

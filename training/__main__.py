@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     Ctrl-C.
     """
     asked = _parser().parse_args(arguments)
-    if asked.command != "job":  # the app stores a job's log, and it needs the details
+    if asked.command not in ("job", "atlas"):  # the app stores a job's log, and it needs the details
         hide_details()
     try:
         for name, kind in NUMBERS.items():
@@ -47,6 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
             from training.finetune import job_command
 
             job_command.run(asked.folder)
+        elif asked.command == "atlas":
+            from training import atlas_job
+
+            atlas_job.run(asked.folder)
         elif asked.command == "rivals":
             rivals.run(asked)
         elif asked.command in ("pretrain", "export"):
@@ -104,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     answer_command.add(commands)
     job = commands.add_parser("job", help="what the app asks for: the training in a folder of taught models")
     job.add_argument("folder", type=Path, metavar="FOLDER", help="with its job.json; docs/TRAINING.md says what else")
+    atlas = commands.add_parser("atlas", help="what the app asks for: the head atlas in a folder of taught models")
+    atlas.add_argument("folder", type=Path, metavar="FOLDER", help="with its request.json and texts")
     rivals.add(commands)
     for one in (pretrain, export, translate, translator):
         one.add_argument("config", type=Path, help="a TOML file; docs/TRAINING.md says what it holds")

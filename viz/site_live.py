@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ import numpy as np
 from attention.codec import frame
 from attention.measures import HeadSummary
 from attention.view import View
-from viz.components.explore.content import payload, script
+from i18n import use_language
+from viz.components.explore.content import payload
+from viz.components.script import script
 
 VENDOR = Path(__file__).resolve().parents[1] / "assets" / "vendor"
 SUMS = "SHA256SUMS"  # in the format of the command sha256sum
@@ -76,7 +78,7 @@ def vendor_file(name: str) -> bytes:
     return content
 
 
-def live_files(model: LiveModel, add: Add) -> dict[str, Any]:
+def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str, Any]:
     """Add the files of a model to a site; return the part of the page's contents that leads to them.
 
     ``bytes`` is the size of the download that comes before the first text.
@@ -101,7 +103,7 @@ def live_files(model: LiveModel, add: Add) -> dict[str, Any]:
         "files": files,
         "rows": [add("live/rows", "bin", content) for content in model.rows],
         "rowsPerFile": model.rows_per_file,
-        "templates": {"single": _template(model.single), "pair": _template(model.pair)},
+        "templates": {code: _templates(model, code) for code in languages},
         "habits": model.priors,
         "check": {
             "text": model.single.view.trace.text,
@@ -110,6 +112,11 @@ def live_files(model: LiveModel, add: Add) -> dict[str, Any]:
     }
     place = add("live/model", "json", json.dumps(manifest, separators=(",", ":")).encode())
     return {"manifest": place, "name": model.name, "bytes": sum(each["bytes"] for each in files.values())}
+
+
+def _templates(model: LiveModel, language: str) -> dict[str, Any]:
+    with use_language(language):
+        return {"single": _template(model.single), "pair": _template(model.pair)}
 
 
 def _template(text: OpenedText) -> dict[str, Any]:

@@ -162,18 +162,18 @@ def run_plan(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
     folder: Path,
     key: str,
     workers: int = 1,
-    progress: Callable[[AtlasState], None] = lambda _state: None,
+    progress: Callable[[int], None] = lambda _tokens: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[AtlasState, bool]:
     """Build or continue a plan in a folder, save the state as it grows, and return it, and True if it is complete.
 
-    An interruption saves the state before it is raised again.
+    ``progress`` gets the number of tokens read. An interruption saves the state.
     """
     state = resume(folder, key) or AtlasState(plan.most, plan.most_written)
     saved = time.monotonic()
     try:
         for _ in build(backend, plan, state, workers):
-            progress(state)
+            progress(state.tokens)
             if stopped():
                 state.save(folder / STATE, key)
                 return state, False

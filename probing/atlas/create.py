@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,33 @@ from probing.atlas.state import AtlasState
 from probing.atlas.store import MANIFEST, write_atlas
 
 WORKERS = 2  # concurrent requests: two passes of one thread each are faster than a single pass of two threads
-Say = Callable[[str], None]
+SHARDS = "shards"  # folder of the states of an unfinished atlas that several processes build
+Say = Callable[["BuildStep"], None]
+Progress = Callable[[int], None]  # gets the number of tokens read
+Run = Callable[[AtlasPlan, Path, str, Progress, Callable[[], bool]], tuple[AtlasState, bool]]
+
+
+@dataclass(frozen=True)
+class BuildStep:
+    """A step of a build, of the phase "texts", "random" (the control with random weights) or "relations".
+
+    ``done`` and ``total`` count tokens, or sentences of the relations; ``total`` is 0 if it is unknown. ``note`` says
+    why a phase is left out.
+
+    >>> print(BuildStep("texts", 1200, 50_000), BuildStep("random", 0, note="No control."), sep="; ")
+    1,200 / 50,000 tokens; random weights: No control.
+    """
+
+    phase: str
+    done: int
+    total: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        of = f" / {self.total:,}" if self.total else ""
+        start = {"texts": "", "random": "random weights: ", "relations": "relations: "}[self.phase]
+        unit = "sentences" if self.phase == "relations" else "tokens"
+        return start + (self.note or f"{self.done:,}{of} {unit}")
 
 
 class UncachedBackend:
@@ -36,7 +63,7 @@ def refuse_other_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UserError(gettext_lazy("{folder} is a file. Give a new folder for the atlas.", folder=folder))
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
-    if names and not names & {MANIFEST, STATE}:
+    if names and not names & {MANIFEST, STATE, SHARDS}:
         raise UserError(gettext_lazy("{folder} holds other files. Give a new folder for the atlas.", folder=folder))
 
 
@@ -44,34 +71,46 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
     backend: AtlasBackend,
     plan: AtlasPlan,
     folder: Path,
-    say: Say = lambda _line: None,
+    say: Say = lambda _step: None,
     stopped: Callable[[], bool] = lambda: False,
     *,
     checks: bool = True,
     about: Mapping[str, Any] | None = None,
+    run: Run | None = None,
 ) -> tuple[AtlasState, bool]:
     """Build or continue an atlas and write it; return its state, and True if all texts were read.
 
-    ``say`` gets a line after every step. With ``checks``, a complete atlas gets a control with random weights, and gold
-    relations if a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far. Raise UserError if a file,
-    the model or the folder cannot be used.
+    ``say`` gets every step. With ``checks``, a complete atlas gets a control with random weights, and gold relations if
+    a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far; it is written if there are any. ``run``
+    reads the texts in another place than this process. Raise UserError if a file, the model or the folder cannot be
+    used.
     """
     refuse_other_folder(folder)
     sources = plan.sources()
     folder.mkdir(parents=True, exist_ok=True)
-    limit = f" / {plan.tokens:,}" if plan.tokens else ""
 
-    def progress(state: AtlasState) -> None:
-        say(f"{state.tokens:,}{limit} tokens")
+    def progress(tokens: int) -> None:
+        say(BuildStep("texts", tokens, plan.tokens or 0))
 
-    state, complete = run_plan(backend, plan, folder, plan.key(sources), WORKERS, progress, stopped)
+    key = plan.key(sources)
+    if run is None:
+        state, complete = run_plan(backend, plan, folder, key, WORKERS, progress, stopped)
+    else:
+        state, complete = run(plan, folder, key, progress, stopped)
     control, relations = None, None
     if complete and checks:
-        control = control_state(backend, plan, say)
-        relations = gold_relations(backend, plan, say)
+        try:
+            control = control_state(backend, plan, say)
+            relations = gold_relations(backend, plan, say)
+        except KeyboardInterrupt:
+            state.save(folder / STATE, key)
+            complete = False
+    if not complete and not state.windows:
+        return state, False
     write_atlas(folder, state, plan, sources, control=control, finished=complete, relations=relations, about=about)
     if complete:
         (folder / STATE).unlink(missing_ok=True)
+        shutil.rmtree(folder / SHARDS, ignore_errors=True)
     return state, complete
 
 
@@ -82,9 +121,9 @@ def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasStat
     state = AtlasState(1, 1)
     try:
         for _ in build(backend, random, state, WORKERS):
-            say(f"random weights: {state.tokens:,} / {most:,} tokens")
+            say(BuildStep("random", state.tokens, most))
     except UserError as refusal:
-        say(f"random weights: {refusal.message}")
+        say(BuildStep("random", 0, note=refusal.message))
         return None
     return state
 
@@ -95,7 +134,9 @@ def gold_relations(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> dict[str
     if file is None:
         return None
     try:
-        return score_relations(backend, file, plan.model, plan.revision, say)
+        return score_relations(
+            backend, file, plan.model, plan.revision, lambda done, total: say(BuildStep("relations", done, total))
+        )
     except UserError as refusal:
-        say(f"relations: {refusal.message}")
+        say(BuildStep("relations", 0, note=refusal.message))
         return None

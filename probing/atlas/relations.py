@@ -20,7 +20,7 @@ def score_relations(
     file: Path,
     model: str,
     revision: str | None,
-    progress: Callable[[str], None] = lambda _line: None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> dict[str, Any]:
     """Return the accuracy of every head on each relation of a CoNLL-U file, as JSON values.
 
@@ -37,7 +37,7 @@ def score_relations(
         state = ScoringState(run.key)
         try:
             for _ in score(backend, run, state, workers=2):
-                progress(f"relations: {state.items:,} of {len(corpus.items):,} sentences")
+                progress(state.items, len(corpus.items))
         except UserError:
             if not control:
                 raise

@@ -7,7 +7,7 @@ the same atlas as a single run.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,10 @@ class AtlasState:
 
     def save(self, file: Path, run: str) -> None:
         """Save the state under the identity of its run; the file is replaced as a whole."""
+        replace_file(file, self.encode(run))
+
+    def encode(self, run: str) -> list[Any]:
+        """Return the state and the identity of its run as blocks of bytes."""
         arrays, stacks = dict[str, Integers](), dict[str, Any]()
         for part, stack in self.stacks.items():
             stacks[part] = [stack.layers, stack.heads]
@@ -192,17 +196,17 @@ class AtlasState:
             )
         }
         said = json.dumps({"run": run, "stacks": stacks, "blocks": sorted(self.blocks), **plain})
-        arrays = {**arrays, "json": np.frombuffer(said.encode(), np.uint8)}
-        fresh = file.with_name(f"{file.name}.new")
-        with fresh.open("wb") as stream:
-            for part_of_file in codec.encode({}, arrays):
-                stream.write(part_of_file)
-        fresh.replace(file)
+        return list(codec.encode({}, {**arrays, "json": np.frombuffer(said.encode(), np.uint8)}))
 
     @classmethod
     def load(cls, file: Path) -> tuple[AtlasState, str]:
         """Return a saved state and the identity of its run; raise ValueError or OSError if it cannot be read."""
-        _metadata, arrays = codec.decode(file.read_bytes())
+        return cls.decode(file.read_bytes())
+
+    @classmethod
+    def decode(cls, content: bytes) -> tuple[AtlasState, str]:
+        """Return the state that ``encode`` returned, and the identity of its run; raise ValueError for other bytes."""
+        _metadata, arrays = codec.decode(content)
         try:
             said = json.loads(arrays["json"].tobytes())
             stacks = {part: _load_stack(part, shape, arrays, said) for part, shape in said.pop("stacks").items()}
@@ -215,7 +219,16 @@ class AtlasState:
             said["windows"] = [(text, target) for text, target in said["windows"]]
             return cls(**said, forms=forms, stacks=stacks), run
         except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"{file} holds no state of an atlas.") from error
+            raise ValueError("These bytes hold no state of an atlas.") from error
+
+
+def replace_file(file: Path, blocks: Iterable[Any]) -> None:
+    """Write blocks of bytes to a file; a reader sees the old content or the new content as a whole."""
+    fresh = file.with_name(f"{file.name}.new")
+    with fresh.open("wb") as stream:
+        for block in blocks:
+            stream.write(block)
+    fresh.replace(file)
 
 
 def _load_stack(part: str, shape: Sequence[int], arrays: dict[str, Any], said: dict[str, Any]) -> StackState:

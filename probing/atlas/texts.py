@@ -1,7 +1,8 @@
-"""Texts of an atlas, read from text files, JSON Lines, Parquet, TSV and CoNLL-U without holding a file in memory."""
+"""Texts of an atlas, read from text files, JSON Lines, Parquet, CSV, TSV and CoNLL-U, in little memory."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
@@ -21,7 +22,7 @@ WHOLE = 32_000_000  # bytes up to which a file is decoded in memory; larger file
 LONGEST = 50_000  # characters of a text; a longer text is divided at white space
 BLOCK_CHARACTERS, BLOCK_TEXTS = 40_000, 256  # size of a block: the texts of a request, and of a saved step
 TARGETS = ("target", "translation", "target_text")  # names of a column of translations
-SUFFIXES = (".txt", ".md", ".jsonl", ".parquet", ".tsv", ".conllu")
+SUFFIXES = (".txt", ".md", ".jsonl", ".parquet", ".tsv", ".csv", ".conllu")
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def _read(file: Path) -> Iterator[AtlasText]:
     lines = _lines(file)
     if suffix in (".jsonl", ".json"):
         return _read_json_lines(file, lines)
+    if suffix == ".csv":
+        return _read_csv(file, lines)
     if suffix == ".tsv":
         return _read_pairs(lines)
     return _read_paragraphs(lines)
@@ -149,6 +152,22 @@ def _read_pairs(lines: Iterator[str]) -> Iterator[AtlasText]:
             yield AtlasText(text, rest[0] if rest and rest[0] else None)
 
 
+def _read_csv(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
+    """Yield the texts of the column of texts; the first row has the names of the columns."""
+    rows = csv.DictReader(f"{line}\n" for line in lines)
+    try:
+        for number, row in enumerate(rows, start=1):
+            yield from _from_values(row, file, number)
+    except csv.Error as error:
+        raise UserError(
+            gettext_lazy(
+                "Line {line} of {file} is not CSV. Put texts with quotation marks or line breaks in quotation marks.",
+                line=rows.line_num,
+                file=file.name,
+            )
+        ) from error
+
+
 def _read_json_lines(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -168,7 +187,7 @@ def _read_json_lines(file: Path, lines: Iterator[str]) -> Iterator[AtlasText]:
 
 def _from_values(row: object, file: Path, number: int) -> Iterator[AtlasText]:
     """Yield the text of a row, if it is not blank; raise UserError if the row has no column of texts."""
-    names = {name.lower(): value for name, value in row.items()} if isinstance(row, dict) else {}
+    names = {str(name).lower(): value for name, value in row.items()} if isinstance(row, dict) else {}
     text = next((names[name] for name in NAMED if isinstance(names.get(name), str)), None)
     if text is None:
         raise UserError(

@@ -113,14 +113,15 @@ def test_edits_are_told_in_words() -> None:
     view = View(sentence_trace(), words=True)
     edits = (Ablate(0, 1), Uniform(1, 0), MaskKey(0, 1), MaskKey(1, 2), MaskEdge(0, 2, 3, 4), ZeroValue(0, 3))
     assert describe_edits(edits, view) == (
-        "head 0-1 removed, head 1-0 even, “playing” hidden, “chess” no longer sees “.” in head 0-2, 1 value at zero"
+        "head 0-1 ablated, uniform weights in 1-0, “playing” masked, "
+        "head 0-2: “chess” → “.” masked, values set to zero: 1"
     )
-    assert describe_edits(tuple(Ablate(*place) for place in PLACES), view) == "6 heads removed"
+    assert describe_edits(tuple(Ablate(*place) for place in PLACES), view) == "6 heads ablated"
     assert [describe_edit(edit) for edit in edits[2:]] == [
-        "layer 0: nothing sees token 1",
-        "layer 1: nothing sees token 2",
-        "head 0-2: token 3 does not see token 4",
-        "layer 0: the value of token 3 is zero",
+        "layer 0: token 1 masked",
+        "layer 1: token 2 masked",
+        "head 0-2: 3 → 4 masked",
+        "layer 0: value of token 3 set to zero",
     ]
 
 

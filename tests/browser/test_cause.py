@@ -16,6 +16,8 @@ from inference.tasks.edit_effects import BlankEffects, VectorEffects
 from tests.support.atrest import PATIENCE, hears_clicks
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, go_to, matched, open_page, painted, said
+from ui.pages.cause.options import CLICKS
+from ui.pages.cause.page import PROMPT
 from ui.show.text import format_small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -44,7 +46,7 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
     assert f"head {layer}-{head} matters most" in text
     assert f"the sentence vector moves by {format_small(alone.max())}" in text
     [both] = turned(backend, (Ablate(5, 11), Ablate(3, 1)))
-    assert f"the sentence vector moves by {format_small(both)}" in said(page, "With heads 3-1, 5-11 removed")
+    assert f"the sentence vector moves by {format_small(both)}" in said(page, "With heads 3-1, 5-11 ablated")
     said(page, "Of 100 other sets like it, drawn at random")
     plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=unpack("a5-11,a3-1"))])
     moved = heads_moved(plain, edited)
@@ -52,30 +54,30 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
     assert f"Head {most[0]}-{most[1]} looks elsewhere most" in said(page, "looks elsewhere most")
 
 
-def test_the_page_begins_with_nothing_removed_or_with_the_head_that_was_looked_at(
+def test_the_page_begins_with_nothing_ablated_or_with_the_head_that_was_looked_at(
     page: Page, app_url: str, problems: Problems
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause")
-    said(page, "Nothing is removed")
+    said(page, PROMPT)
     open_page(page, app_url, "/", layer=2, head=7)
     painted(page)
     go_to(page, "cause")
-    said(page, "With head 2-7 removed")
+    said(page, "With head 2-7 ablated")
     go_to(page, "explore")
     painted(page)
     open_page(page, app_url)
     painted(page)
     shown = matched(r"head (\d+)-(\d+)", page.locator(".truth").inner_text())
     go_to(page, "cause")
-    said(page, f"With head {shown.group(1)}-{shown.group(2)} removed")
+    said(page, f"With head {shown.group(1)}-{shown.group(2)} ablated")
     expect(page).to_have_url(re.compile(f"layer={shown.group(1)}&head={shown.group(2)}"))
 
 
 def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-")
-    said(page, "Nothing is removed")
+    said(page, PROMPT)
     figure = page.locator(".st-key-cause_all .js-plotly-plot")
     cells = figure.locator(".nsewdrag")
     cells.wait_for()  # Plotly draws this layer last, after it has placed the axes.
@@ -83,10 +85,10 @@ def test_a_click_on_the_map_removes_a_head_and_puts_it_back(page: Page, app_url:
     x, y = figure.evaluate("({_fullLayout: {xaxis, yaxis}}) => [xaxis.d2p(2), yaxis.d2p(4)]")
     # The position is relative to the map because late content above may still move the map.
     cells.click(position={"x": x, "y": y})
-    said(page, "With head 4-2 removed")
+    said(page, "With head 4-2 ablated")
     expect(page).to_have_url(re.compile(r"edits=a4-2"))
     page.reload()
-    said(page, "With head 4-2 removed")
+    said(page, "With head 4-2 ablated")
 
 
 def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
@@ -94,20 +96,20 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/cause", edits="-", clicking="hide")
-    said(page, "Nothing is removed")
+    said(page, PROMPT)
     page.get_by_role("button", name=re.compile("^animal")).first.click()
-    text = said(page, "With “animal” hidden")
+    text = said(page, "With “animal” masked")
     trace = backend.trace(TraceRequest(text=TEXT))
     animal = trace.tokens.index("animal")
     [without] = turned(backend, tuple(MaskKey(layer, animal) for layer in range(6)))
     assert f"the sentence vector moves by {format_small(without)}" in text
-    page.get_by_role("radio", name="Cut a look").click()
+    page.get_by_role("radio", name=CLICKS["cut"]).click()
     # Until this text appears, a click still hides a word.
-    expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Click the query word")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^it")).first.click()
-    expect(page.get_by_text("Now click the word that it must not see")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Click the key word")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name=re.compile("^street")).first.click()
-    said(page, "“it” no longer sees “street” in head 3-1")
+    said(page, "3-1: “it” → “street” masked")
 
 
 def test_the_curve_is_drawn_step_by_step(page: Page, app_url: str, problems: Problems, backend: LocalBackend) -> None:
@@ -141,10 +143,10 @@ def test_a_masked_word_s_log_odds_are_the_model_s(
     problems.allow(DEEP_LINK)
     query = {"watch": "blank", "text": "The [MASK] was a cat", "first": "street", "second": "animal", "edits": "a1-2"}
     open_page(page, app_url, "/cause", **query)
-    text = said(page, "With head 1-2 removed")
+    text = said(page, "With head 1-2 ablated")
     words, sets = ("street", "animal"), ((), (Ablate(1, 2),))
     question = BlankEffects(BERT, text=query["text"], words=words, edits=sets)
     before, after = np.subtract(*backend.predict(question).values.T)
-    assert f"With head 1-2 removed, {times(after, *words)}; before, {times(before, *words)}." in text
+    assert f"With head 1-2 ablated, {times(after, *words)}; before, {times(before, *words)}." in text
     page.get_by_role("button", name=re.compile("headlight-bert")).wait_for()
     expect(page.locator(".st-key-cause_bars_1 .js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)

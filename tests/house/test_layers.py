@@ -29,7 +29,7 @@ ROOMS = {
     "ui": ("i18n", "classroom", "attention", "inference", "lessons", "probing", "serving", "training", "viz"),
     "pages": ("i18n", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
-    "headlight": ("i18n", "attention", "inference", "probing", "viz"),
+    "headlight": ("i18n", "attention", "inference", "probing", "lessons", "viz"),
     "bench": (
         "i18n",
         "classroom",
@@ -74,7 +74,7 @@ HOMES = {
     "matplotlib": ("viz",),
     "streamlit": ("app", "pages", "ui", "viz", "bench"),  # The benchmarks use Streamlit's protocol.
     "starlette": ("app", "pages", "ui", "viz", "serving"),
-    "ray": ("serving",),
+    "ray": ("probing", "serving"),
     "playwright": ("bench", "tools"),
     "anywidget": ("headlight",),
     "traitlets": ("headlight",),
@@ -151,7 +151,7 @@ def test_imports_run_one_way() -> None:
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
         ("ui/a.py", "from matplotlib.figure import Figure", "matplotlib belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
-        ("ui/a.py", "from ray import serve", "ray belongs in serving"),
+        ("ui/a.py", "from ray import serve", "ray belongs in probing, serving"),
         ("ui/a.py", "from training.finetune.command import teach", "of training, ui may import training.jobs alone"),
         ("pages/a.py", "import training.jobsearch", "of training, pages may import training.jobs alone"),
         ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),

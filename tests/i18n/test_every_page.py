@@ -25,11 +25,11 @@ from ui.input.probes import LIBRARY
 from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
 from ui.pages.bertviz_views.routes import KINDS
 from ui.pages.masked_words.options import MaskedWordsOptions
-from ui.pages.next_sentence.judgement import EXAMPLE
+from ui.pages.next_sentence.page import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
 from ui.pages.tokens.tokenizers import RARE
 from ui.pages.vectors.options import VectorsOptions
-from ui.show.atlases import open_shipped
+from ui.show.atlases import open_atlas
 from ui.state.navigation import BY_VIEW
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ GUESSING = {"model": "{models}/bert", "text": "The animal was in the street."}
 VECTORS = VectorsOptions()
 READY_TEXTS = tuple(item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items)
 PROBE_TEXTS = tuple(text for probe in LIBRARY for text in (probe.text, probe.other, *probe.neutral) if text)
-ATLAS = open_shipped(EMBEDDED)
+ATLAS = open_atlas(EMBEDDED)
 ATLAS_TEXTS = (*ATLAS.windows["text"].to_pylist(), *ATLAS.manifest["licences"])
 PHOTOGRAPHER = "Stéfan van der Walt"
 
@@ -66,6 +66,8 @@ class Page:
 PAGES = {
     "head_atlas": Page([{}, {"layer": 2, "head": 11}, {"atlas": BERT, "across": "det", "seed": 3}], read=ATLAS_TEXTS),
     "atlas_search": Page([{}, {"onto_tag": "", "onto": "the", "only": 1, "layer": 2, "head": 8}], read=ATLAS_TEXTS),
+    "atlas_compare": Page([{}, {"show": "shared", "layer": 2, "head": 1}, {"show": "first", "with": EMBEDDED}]),
+    "atlas_build": Page([{}, {"build": "gone"}, {"tokens": 9}]),
     "agreement": Page(
         [
             {"text": CAT, "focus": 3, "itself": 1},

@@ -45,8 +45,8 @@ def run(folder: Path) -> None:
     """Run the remaining phases of a job and write its status into the folder; may raise UserError."""
     folder = folder.absolute()
     job = jobs.read(folder)
-    _lower_priority()
-    _end_with_parent()
+    lower_priority()
+    end_with_parent()
     phase = jobs.status(folder).phase
     begin = [name for name, _ in PHASES].index(phase)
     try:
@@ -112,7 +112,7 @@ def _task(job: Training, folder: Path) -> LabeledTask:
     return LabeledTask(jobs.read_rows(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
 
 
-def _lower_priority() -> None:
+def lower_priority() -> None:
     """Lower the priority of this process, and raise KeyboardInterrupt on SIGTERM."""
     if hasattr(os, "nice"):
         os.nice(NICE)
@@ -123,7 +123,7 @@ def _lower_priority() -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Stop this process if the app closes the pipe to its standard input, which happens if the app ends."""
 
     def watch() -> None:

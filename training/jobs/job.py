@@ -233,14 +233,16 @@ def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
 BLOCK = 2**20  # bytes
 
 
-def iterate_zip(model: Path, name: str) -> Iterator[bytes]:
+def iterate_zip(model: Path, name: str, left_out: str = "") -> Iterator[bytes]:
     """Yield the bytes of a zip file with the model's files in the folder ``name``; may raise OSError.
 
-    Subfolders, such as the run's checkpoint, are left out. Nothing is compressed, because weights barely compress.
+    Subfolders, such as the run's checkpoint, and the file ``left_out`` are left out. Nothing is compressed, because
+    weights barely compress.
     """
     sink = _Sink()
     with ExitStack() as opened, zipfile.ZipFile(sink, "w") as made:
         files = sorted(file for file in model.iterdir() if file.is_file() and not file.is_symlink())
+        files = [file for file in files if file.name != left_out]
         # Open all files first, so that the download is complete even if the folder is removed meanwhile.
         entries = [zipfile.ZipInfo.from_file(file, f"{name}/{file.name}", strict_timestamps=False) for file in files]
         streams = [opened.enter_context(file.open("rb")) for file in files]

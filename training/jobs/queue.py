@@ -47,10 +47,11 @@ AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 class TrainingProcess:
     """A fine-tuning that runs as a child process."""
 
-    def __init__(self, command: tuple[str, ...], folder: Path) -> None:
+    def __init__(self, command: tuple[str, ...], folder: Path, root: Path | None = None) -> None:
+        """Start the process; ``root`` is the folder of the fine-tuned models, or None for the folder above."""
         self.folder, self.asked_to_end = folder, False
         # The child may not download: a missing model is refused. It exits if the app closes the pipe to its stdin.
-        env = {**os.environ, "HF_HUB_OFFLINE": "1", "HEADLIGHT_TAUGHT": str(folder.parent)}
+        env = {**os.environ, "HF_HUB_OFFLINE": "1", "HEADLIGHT_TAUGHT": str(root or folder.parent)}
         with (folder / LOG).open("ab") as log:
             self._child = subprocess.Popen(
                 [*command, str(folder)],

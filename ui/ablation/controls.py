@@ -42,7 +42,7 @@ def draw_clear_button(kind: type[Any], edits: EditSet | None = None, key: str = 
         on_click=keep_edits,
         args=(kind, ()),
         disabled=edits == (),
-        help=_("Remove all edits; the model is as it was trained."),
+        help=_("Undo all edits."),
     )
 
 

@@ -80,60 +80,57 @@ def describe_edit(edit: Edit) -> str:
     """Return a phrase for an edit; layers, heads and tokens count from 0.
 
     >>> describe_edit(Ablate(3, 1)), describe_edit(MaskEdge(3, 1, 8, 2))
-    ('head 3-1 removed', 'head 3-1: token 8 does not see token 2')
+    ('head 3-1 ablated', 'head 3-1: 8 → 2 masked')
     """
-    layer = edit.layer
     if isinstance(edit, Ablate):
-        return _("head {layer}-{head} removed", layer=layer, head=edit.head)
+        return _name_ablated([(edit.layer, edit.head)])
     if isinstance(edit, Uniform):
-        return _("head {layer}-{head} even", layer=layer, head=edit.head)
+        return _uniform([(edit.layer, edit.head)])
     if isinstance(edit, MaskEdge):
-        return _(
-            "head {layer}-{head}: token {query} does not see token {key}",
-            layer=layer,
-            head=edit.head,
-            query=edit.query,
-            key=edit.key,
-        )
+        return _masked_edge(edit, edit.query, edit.key)
     if isinstance(edit, MaskKey):
-        return _("layer {layer}: nothing sees token {key}", layer=layer, key=edit.key)
-    return _("layer {layer}: the value of token {key} is zero", layer=layer, key=edit.key)
+        return _("layer {layer}: {key} masked", layer=edit.layer, key=_("token {number}", number=edit.key))
+    return _("layer {layer}: value of token {key} set to zero", layer=edit.layer, key=edit.key)
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
     """Return a short phrase for all edits as plain text; edits of the same word share a phrase."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
-        names = _names(removed)
-        said.append(
-            ngettext("head {heads} removed", "heads {heads} removed", len(removed), heads=names)
-            if len(removed) <= MOST_NAMED
-            else _("{many} heads removed", many=len(removed))
-        )
+        said.append(_name_ablated(removed))
     if even := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)):
-        names = _names(even)
-        said.append(
-            ngettext("head {heads} even", "heads {heads} even", len(even), heads=names)
-            if len(even) <= MOST_NAMED
-            else _("{many} heads even", many=len(even))
-        )
+        said.append(_uniform(even))
     hidden = {
         view.keys[at].text: 0 for edit in edits if isinstance(edit, MaskKey) and (at := at_token(view, edit.key)) >= 0
     }
-    said += [_("“{text}” hidden", text=text) for text in hidden]
+    said += [_("{key} masked", key=f"“{text}”") for text in hidden]
     cuts = {
-        (view.keys[one].text, view.keys[other].text, edit.layer, edit.head)
+        (view.keys[one].text, view.keys[other].text): edit
         for edit in edits
         if isinstance(edit, MaskEdge) and min(one := at_token(view, edit.query), other := at_token(view, edit.key)) >= 0
     }
-    said += [
-        _("“{one}” no longer sees “{other}” in head {layer}-{head}", one=one, other=other, layer=layer, head=head)
-        for one, other, layer, head in sorted(cuts)
-    ]
-    muted = sum(not isinstance(edit, Ablate | Uniform | MaskKey | MaskEdge) for edit in edits)
-    if muted:
-        said.append(ngettext("{many} value at zero", "{many} values at zero", muted, many=muted))
+    said += [_masked_edge(edit, f"“{one}”", f"“{other}”") for (one, other), edit in sorted(cuts.items())]
+    if muted := sum(not isinstance(edit, Ablate | Uniform | MaskKey | MaskEdge) for edit in edits):
+        said.append(_("values set to zero: {many}", many=muted))
     return format_comma_list(said) if said else ""
+
+
+def _name_ablated(heads: Sequence[Head]) -> str:
+    """Return a phrase for ablated heads, with their names if they are few."""
+    if len(heads) > MOST_NAMED:
+        return _("{many} heads ablated", many=len(heads))
+    return ngettext("head {heads} ablated", "heads {heads} ablated", len(heads), heads=_names(heads))
+
+
+def _uniform(heads: Sequence[Head]) -> str:
+    """Return a phrase for heads with uniform weights, with the names of the first."""
+    named = _names(heads[:MOST_NAMED]) + (" …" if len(heads) > MOST_NAMED else "")
+    return _("uniform weights in {heads}", heads=named)
+
+
+def _masked_edge(edit: MaskEdge, query: object, key: object) -> str:
+    """Return a phrase for a masked edge between two words or tokens."""
+    return _("head {layer}-{head}: {query} → {key} masked", layer=edit.layer, head=edit.head, query=query, key=key)
 
 
 def _names(heads: Sequence[Head]) -> str:
@@ -141,26 +138,20 @@ def _names(heads: Sequence[Head]) -> str:
 
 
 def count_edits(edits: EditSet) -> str:
-    """Return a phrase with the numbers of ablated, averaged and other edits, and the names of the heads.
+    """Return a phrase with the numbers of ablated, uniform and other edits, and the names of the heads.
 
     >>> count_edits((Ablate(5, 11), Ablate(3, 1), MaskEdge(0, 1, 2, 3)))
-    '2 heads ablated: 3-1, 5-11; 1 other edit'
+    'Ablated (2): 3-1, 5-11; other edits: 1'
     >>> count_edits(())
     'No head is ablated.'
     """
     said = []
     if removed := sorted((edit for edit in edits if isinstance(edit, Ablate)), key=lambda e: (e.part, e.layer, e.head)):
-        said.append(
-            ngettext("{many} head ablated: {heads}", "{many} heads ablated: {heads}", len(removed),
-                     many=len(removed), heads=_list_heads(removed))
-        )  # fmt: skip
+        said.append(_("Ablated ({many}): {heads}", many=len(removed), heads=_list_heads(removed)))
     if even := sorted((edit for edit in edits if isinstance(edit, Uniform)), key=lambda e: (e.part, e.layer, e.head)):
-        said.append(
-            ngettext("{many} head averaged: {heads}", "{many} heads averaged: {heads}", len(even),
-                     many=len(even), heads=_list_heads(even))
-        )  # fmt: skip
+        said.append(_("Uniform weights ({many}): {heads}", many=len(even), heads=_list_heads(even)))
     if others := len(edits) - len(removed) - len(even):
-        said.append(ngettext("{many} other edit", "{many} other edits", others, many=others))
+        said.append(_("other edits: {many}", many=others))
     return "; ".join(said) or _("No head is ablated.")
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from babel import Locale
 
 from attention.trace import Trace
-from i18n import _, active_language, available_languages, error_message, gettext_lazy, translate
+from i18n import _, active_language, available_languages, error_message, gettext_lazy, language_name, translate
 from inference.text.words import is_chinese
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store
@@ -25,20 +24,11 @@ def pick_language() -> None:
         LABEL,
         available_languages(),
         key=LANGUAGES_KEY,
-        format_func=own_name,
+        format_func=language_name,
         label_visibility="collapsed",
         on_change=lambda: change_language(st.session_state[LANGUAGES_KEY]),
         help=_("Also by link: `?lang=zh` at the end of the address."),
     )
-
-
-def own_name(code: str) -> str:
-    """Return the name of a language in that language, such as 中文.
-
-    >>> own_name("en"), own_name("zh")
-    ('English', '中文')
-    """
-    return str(Locale.parse(code).get_display_name())
 
 
 PARTS_KEY = "pick_part"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +17,10 @@ from attention.view import View
 from i18n import _, gettext_lazy
 from inference.errors import UserError
 from inference.request import TraceRequest
-from probing.atlas.store import Atlas, HeadName
+from probing.atlas.store import MANIFEST, Atlas, HeadName
 from ui.input.controls import bound_widget
+from ui.run.atlas_builds import builds
+from ui.run.fine_tuning import visitor
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.state.params import get_params
@@ -29,6 +32,16 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
 LEAST_LINE = 0.1  # excess of a line
+MEASURE_TITLES: dict[str, str] = {
+    "distance": gettext_lazy("distance (tokens)"),
+    "entropy": gettext_lazy("entropy (bits)"),
+    "special": gettext_lazy("share: special tokens"),
+    "previous": gettext_lazy("share: token before"),
+    "next": gettext_lazy("share: token after"),
+    "itself": gettext_lazy("share: itself"),
+    "first": gettext_lazy("share: first token"),
+    "punctuation": gettext_lazy("share: punctuation"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,7 @@ class AtlasChoiceOptions:
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
-        help=gettext_lazy("A model's heads over many texts; “headlight atlas build” makes more."),
+        help=gettext_lazy("A model's heads over many texts; “Build atlas” makes more."),
     )
 
 
@@ -49,23 +62,49 @@ def shipped_atlases() -> list[str]:
     return sorted(found, key=lambda name: name.startswith("headlight"))  # the embedded model first
 
 
+def atlas_titles(*picked: str) -> dict[str, str]:
+    """Return the titles of the atlases to choose from by name: the app's, the visitor's, and those of a link."""
+    found = {name: name for name in shipped_atlases()}
+    for look in builds().builds_of(visitor()):
+        if look.has_atlas:
+            found[look.build.id] = look.build.title
+    for name in picked:
+        if name and name not in found:
+            with suppress(UserError):
+                look = builds().look(name)
+                if look.has_atlas:
+                    found[name] = look.build.title
+    return found
+
+
+def open_atlas(name: str) -> Atlas:
+    """Return an atlas of ``atlas_titles``; raise UserError if it is damaged."""
+    folder = SHIPPED / name if name in shipped_atlases() else builds().look(name).atlas
+    try:
+        changed = (folder / MANIFEST).stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return _open(folder, changed)
+
+
 @lru_cache(maxsize=4)
-def open_shipped(name: str) -> Atlas:
-    """Return an atlas that comes with the app; raise UserError if it is damaged."""
-    return Atlas.open(SHIPPED / name)
+def _open(folder: Path, _changed: int) -> Atlas:
+    return Atlas.open(folder)
 
 
 def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
     """Draw the choice of an atlas and return it; return None with a notice if there is none."""
-    names = shipped_atlases()
+    options = get_params(kind)
+    titles = atlas_titles(options.atlas)
+    names = list(titles)
     if not names:
         show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
         return None
-    options = get_params(kind)
     shown = options.atlas if options.atlas in names else names[0]
-    bound_widget(kind, "atlas", getattr(place, "selectbox"), options=names, shown=shown)  # noqa: B009
+    draw = getattr(place, "selectbox")  # noqa: B009
+    bound_widget(kind, "atlas", draw, options=names, shown=shown, format_func=titles.get)
     try:
-        return open_shipped(shown)
+        return open_atlas(shown)
     except UserError as refusal:
         show_error(refusal)
         return None

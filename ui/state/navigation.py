@@ -117,7 +117,12 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             "head_atlas",
             gettext_lazy("Head atlas"),
             "map",
-            {"head_atlas": gettext_lazy("Heads"), "atlas_search": gettext_lazy("Word pairs")},
+            {
+                "head_atlas": gettext_lazy("Heads"),
+                "atlas_search": gettext_lazy("Word pairs"),
+                "atlas_compare": gettext_lazy("Compare atlases"),
+                "atlas_build": gettext_lazy("Build atlas"),
+            },
         ),
         AppPage(
             "head_roles",

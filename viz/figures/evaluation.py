@@ -392,7 +392,7 @@ def removal_curve(  # noqa: PLR0913
             y=random.mean(axis=0),
             mode="lines",
             line={"color": theme.heads, "width": 2, "dash": "dash"},
-            hovertemplate=_("%{x} heads removed at random: %{y:.3f} on average<extra></extra>"),
+            hovertemplate=_("%{x} random heads ablated: %{y:.3f} on average<extra></extra>"),
         )
     figure.add_scatter(
         name=_("one head chosen at each step"),
@@ -402,7 +402,7 @@ def removal_curve(  # noqa: PLR0913
         mode="lines+markers",
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},
-        hovertemplate=_("%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>"),
+        hovertemplate=_("%{x} ablated, last %{customdata}: %{y:.3f}<extra></extra>"),
     )
     figure.update_yaxes(rangemode="normal")
     figure.update_layout(height=420, margin={"b": LEGENDS})

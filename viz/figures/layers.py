@@ -137,7 +137,7 @@ def distance_by_layer(
     figure = empty(theme, _("How far does each head look?"), _("Layer"), _("Mean distance (tokens)"))
     add_heads(figure, theme, distance, selected)
     even = even_distance(size)
-    reference(figure, theme, even, _("even attention: {even:.1f} tokens", even=even))
+    reference(figure, theme, even, _("uniform attention: {even:.1f} tokens", even=even))
     figure.update_yaxes(range=[0, max(even, float(distance.max(initial=0))) * 1.12 or 1])
     return figure
 

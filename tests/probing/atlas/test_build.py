@@ -16,6 +16,7 @@ from headlight.command import main
 from inference import LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
 from inference.tasks.atlas import WINDOW
+from probing.atlas import create
 from probing.atlas import texts as atlas_texts
 from probing.atlas.build import AtlasPlan, build, resume, run_plan
 from probing.atlas.create import UncachedBackend
@@ -32,7 +33,7 @@ SENTENCES = ["the playing cat was tired .", "it crossed the street ! the cat saw
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> UncachedBackend:
     root = tmp_path_factory.mktemp("models")
-    for kind in (*KINDS, "t5"):
+    for kind in (*KINDS, "t5", "deberta"):
         save(root / kind, kind)
     return UncachedBackend(LocalBackend(Settings(model_folders=(root,))))
 
@@ -182,6 +183,23 @@ def test_a_pair_of_texts_has_three_stacks(backend: UncachedBackend, tmp_path: Pa
     assert all(abs(excess[hit["query_position"], hit["key_position"]] - hit["excess"]) < 1e-5 for hit in mine)
 
 
+def test_a_translator_without_translations_has_its_encoder(
+    backend: UncachedBackend, file: Path, tmp_path: Path
+) -> None:
+    atlas = build_atlas(backend, plan_for(backend, file, "t5"), tmp_path / "atlas")
+    assert set(atlas.manifest["stacks"]) == {"encoder"}
+
+
+@loop_over("kind, content", (("deberta", "the cat was it"), ("bert", "the cat was it\ta cat")))
+def test_models_that_cannot_be_read_are_refused(
+    backend: UncachedBackend, tmp_path: Path, kind: str, content: str
+) -> None:
+    file = tmp_path / f"{kind}.tsv"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError):
+        create.create_atlas(backend, plan_for(backend, file, kind), tmp_path / f"atlas-{kind}")
+
+
 def test_parts_of_speech_and_distances_limit_a_search(backend: UncachedBackend, tmp_path: Path) -> None:
     lines = [
         "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_",
@@ -249,3 +267,42 @@ def test_unknown_words_and_heads_are_refused(backend: UncachedBackend, file: Pat
     for query in (LinkQuery("zebra"), LinkQuery(head=(99, 0)), LinkQuery(part="cross"), LinkQuery(query_tag="NOUN")):
         with pytest.raises(UserError):
             find_links(atlas, query)
+
+
+def test_csv_has_a_column_of_texts(tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text('id,text\n1,"a cat, tired\nand old"\n2,it,more\n', encoding="utf-8")
+    assert [text.text for text in atlas_texts.read_texts([file])] == ["a cat, tired\nand old", "it"]
+    file.write_text("id,words\n1,a cat\n", encoding="utf-8")
+    with pytest.raises(UserError):
+        list(atlas_texts.read_texts([file]))
+
+
+def test_a_build_that_is_stopped_in_its_control_can_be_continued(
+    backend: UncachedBackend, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    plan = plan_for(backend, file, "bert", most=20)
+    with monkeypatch.context() as patch:
+        patch.setattr(create, "control_state", interrupt)
+        state, complete = create.create_atlas(backend, plan, tmp_path / "atlas")
+    assert not complete
+    assert not Atlas.open(tmp_path / "atlas").manifest["finished"]
+    again, complete = create.create_atlas(backend, plan, tmp_path / "atlas", checks=False)
+    assert complete
+    assert again.tokens == state.tokens
+
+
+def test_a_build_stopped_before_its_first_block_writes_nothing(
+    backend: UncachedBackend, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("probing.atlas.build.build", interrupt)
+    _state, complete = create.create_atlas(backend, plan_for(backend, file, "bert"), tmp_path / "atlas")
+    assert not complete
+    with pytest.raises(UserError):
+        Atlas.open(tmp_path / "atlas")

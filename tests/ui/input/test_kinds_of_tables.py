@@ -20,7 +20,7 @@ from training.finetune.command import KINDS
 from ui.input import sentence_upload
 from ui.input.text_files import TABLES, decode_table
 from ui.pages.compare import pair_set_source
-from ui.pages.measure import data
+from ui.pages.measure import corpus
 from ui.pages.teach import own_files
 
 NAMES = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
     "measure": (
         LINKS,
         lambda content, _kind: len(formats.parse(content, "csv").items),
-        (data.WANTED["csv"], formats.NAMES["csv"]),
+        (corpus.WANTED["csv"], formats.NAMES["csv"]),
     ),
     "vectors": (SENTENCES, read_sentences, (sentence_upload.WANTED,)),
 }
@@ -79,7 +79,7 @@ def test_each_kind_of_table_that_is_read_is_named(place: str, kind: str) -> None
         assert NAMES[kind] in translate(text)
 
 
-@pytest.mark.parametrize("suffixes", [TABLES, data.SUFFIXES["csv"]])
+@pytest.mark.parametrize("suffixes", [TABLES, corpus.SUFFIXES["csv"]])
 def test_the_file_chooser_offers_each_kind_of_table(suffixes: Sequence[str]) -> None:
     assert set(NAMES) <= set(suffixes)
 

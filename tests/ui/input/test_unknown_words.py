@@ -22,7 +22,7 @@ from lessons.schema import CheckCall
 from tests.support.asking import asked, notes, text_of
 from tests.support.traces import sentence_trace
 from ui.input.unknown_words import describe_offline_option, describe_unknown
-from ui.pages.roles import gathering
+from ui.pages.roles import evidence
 from ui.run.services import get_backend, get_trace_store
 from ui.state.view_state import ViewState
 
@@ -181,13 +181,13 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
 
     said: list[str] = []
     corpora = {"grammar": [SimpleNamespace(text=text) for text in texts], "pronouns": []}
-    monkeypatch.setattr(gathering, "load_ready_set", lambda name: SimpleNamespace(items=corpora[name]))
-    monkeypatch.setattr(gathering, "traces", trace_all)
-    monkeypatch.setattr(gathering, "show_notice", lambda text, **_role: said.append(text))
-    monkeypatch.setattr(gathering, "stoppable_steps", lambda _key, steps, _doing: range(steps))
+    monkeypatch.setattr(evidence, "load_ready_set", lambda name: SimpleNamespace(items=corpora[name]))
+    monkeypatch.setattr(evidence, "traces", trace_all)
+    monkeypatch.setattr(evidence, "show_notice", lambda text, **_role: said.append(text))
+    monkeypatch.setattr(evidence, "stoppable_steps", lambda _key, steps, _doing: range(steps))
     monkeypatch.setattr("streamlit.session_state", {})
-    monkeypatch.setattr(gathering, "BATCH", 2)
-    found = gathering.from_sentences(ViewState())
+    monkeypatch.setattr(evidence, "BATCH", 2)
+    found = evidence.from_sentences(ViewState())
     assert (found is not None) is shown
     assert found is None or len(found.each) == 5 - unknown
     assert [f"{unknown} of 5" in text for text in said] == [True] * bool(unknown)

@@ -25,7 +25,7 @@ from tests.support.cases import loop_over
 from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
 from ui.pages.find.descriptions import answers_csv, describe_preference
 from ui.pages.generate.whole_text import sink_summary
-from ui.pages.roles.gathering import from_trace
+from ui.pages.roles.evidence import from_trace
 from ui.run.head_answers import Words, ask_heads
 from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState

@@ -172,7 +172,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
 
     mark = f"answers_heads:{request.key}:{asked.span}:{ends}"
     sets = [(Ablate(*place),) for place in places]
-    found = measure_changes(mark, sets, len(asked.trace.source), _("Removing every head in turn"), numbers)
+    found = measure_changes(mark, sets, len(asked.trace.source), _("Ablating each head"), numbers)
     if not len(found):
         return
     most = int(np.abs(found).argmax())
@@ -187,7 +187,7 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         role="status",
     )
     figure = head_map(
-        as_head_map(places, found), theme(), _("What each head's removal changes"), _("change of the logit"),
+        as_head_map(places, found), theme(), _("Effect of ablating each head"), _("change of the logit"),
         diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
     )  # fmt: skip
     draw_chart(figure, "answers_heads_map", on_click=keep_head)

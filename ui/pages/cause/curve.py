@@ -13,7 +13,7 @@ from i18n import _, gettext_lazy
 from ui.ablation.edits import Head
 from ui.ablation.effects import SEED
 from ui.input.controls import bound_widget
-from ui.pages.cause.experiment import AblationExperiment
+from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -39,7 +39,7 @@ LINE = {
 
 def curve(case: AblationExperiment) -> None:
     """Draw the controls, and the curve once the reader has requested it."""
-    st.subheader(_("Ablating more and more heads"))
+    st.subheader(_("Ablation curve"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -65,7 +65,7 @@ def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], lis
     gone: list[Head] = []
     numbers: list[float] = []
     mark = f"greedy:{case.options.greedy}:{steps}:{case.watch.question.key}"
-    for _step in stoppable_steps(mark, steps, _("Removing heads one after the other")):
+    for _step in stoppable_steps(mark, steps, _("Ablating each head")):
         left = [place for place in case.places if place not in gone]
         sets: list[EditSet] = [(), *(_set([*gone, place]) for place in left)]
         found = case.watch.numbers(case.watch.ask(sets))
@@ -86,7 +86,7 @@ def _random(case: AblationExperiment, steps: int) -> FloatArray:
     generator = np.random.default_rng(SEED)
     orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
     sets = [_set(order[: step + 1]) for order in orders for step in range(steps)]
-    found = case.watch.changes(sets, case.tokens, _("Removing heads in random orders"))
+    found = case.watch.changes(sets, case.tokens, _("Computing the random baseline"))
     if len(found) < len(sets):
         return np.zeros((0, steps + 1), np.float32)
     whole = float(case.watch.numbers(case.watch.ask([()]))[0])
@@ -99,7 +99,7 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
         return
     values, names = np.array(numbers), [case.name(place) for place in order]
     show_notice(_verdict(case, values, random), role="status")
-    figure = removal_curve(values, names, random, theme(), _("The answer while heads are removed"), case.watch.unit)
+    figure = removal_curve(values, names, random, theme(), _("Ablation curve"), case.watch.unit)
     draw_chart(figure, "cause_curve")
     st.caption(_(LINE[case.options.greedy], orders=len(random), seed=SEED))
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]

@@ -1,9 +1,10 @@
-"""The metric of the page Cause: sentence vector, masked word, next sentence, next token, or label."""
+"""Metrics of the view Ablation: the measured output, its request, and an experiment with edits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import streamlit as st
 
 from attention.edits import EditSet, log_odds, similarity
 from attention.mask import FloatArray
-from i18n import _, gettext_lazy
+from attention.view import View
+from i18n import _, gettext_lazy, translate
 from inference import TraceRequest, UserError
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
 from inference.tasks.edit_effects import (
@@ -19,13 +21,17 @@ from inference.tasks.edit_effects import (
     BlankEffects,
     Effect,
     FollowsEffects,
+    LabelEffects,
     NextTokenEffects,
     VectorEffects,
 )
+from inference.tasks.labels import LabelAnswer, TextLabel, WordTags, log_probabilities
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
+from probing.labelled.labeled_texts import OUTSIDE
+from ui.ablation.edits import Head, places_of
 from ui.ablation.effects import measure_changes
+from ui.attribution.views import surest_label, word_text
 from ui.input.controls import TYPED, bound_widget, first_place
-from ui.pages.cause.labels import labels
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
@@ -34,6 +40,93 @@ from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
+
+HELP = gettext_lazy(
+    "What is watched is how many times likelier the first label is than the second, as a logarithm (log-odds)."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPair:
+    """Two labels of a text or word, with the request that scores them.
+
+    ``reduce_to_pair`` turns an effect on all labels into log-probabilities of these two.
+    """
+
+    question: LabelEffects
+    names: tuple[str, str]
+    reduce_to_pair: Callable[[Effect], Effect]
+
+
+def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> LabelPair | None:
+    """Return the labels that the reader chose, else the two likeliest.
+
+    Return None with a notice if there are no two labels to compare. Raise UserError if the model cannot answer.
+    """
+    given: dict[str, Any] = {
+        "model": asked.model,
+        "revision": asked.revision,
+        "text": asked.text,
+        "pair": asked.pair,
+        "cut": asked.cut,
+    }
+    said = get_backend().predict((TextLabel if options.watch == "label" else WordTags)(**given))
+    if said.probabilities is None or len(said.names) < 2:
+        show_notice(
+            _("This model returns a number, not probabilities of labels. Choose another output to watch."),
+            "status",
+        )
+        return None
+    place, at = (0, None) if options.watch == "label" else _pick_word(options, choice, asked, said)
+    order = np.argsort(-said.logits[place], kind="stable")
+    first, second = _two_labels(options, [said.names[label] for label in order])
+    if first == second:
+        show_notice(_("Pick two different labels to compare."), role="status")
+        return None
+    places = [said.names.index(name) for name in (first, second)]
+    return LabelPair(LabelEffects(**given, at=at), (first, second), partial(_pair_log_probs, said.sort, places))
+
+
+def _pair_log_probs(sort: str, places: Sequence[int], effect: Effect) -> Effect:
+    """Convert the logits of all labels into the log-probabilities of two labels."""
+    logs = log_probabilities(effect.values, sort)
+    assert logs is not None  # labels() has already rejected regression heads
+    return replace(effect, values=logs[:, list(places)], names=tuple(effect.names[at] for at in places))
+
+
+def _two_labels(options: CauseOptions, names: Sequence[str]) -> tuple[str, str]:
+    """Draw the controls of the two compared labels and return both; ``names`` are sorted by likelihood."""
+    first = options.first if options.first in names else names[0]
+    second = options.second if options.second in names else next(name for name in names if name != first)
+    for column, name, shown, label in zip(
+        st.columns(2), ("first", "second"), (first, second), (_("First label"), _("Second label")), strict=True
+    ):
+        bound_widget(CauseOptions, name, column.selectbox, label, list(names), shown=shown, help=translate(HELP))
+    return first, second
+
+
+def _pick_word(options: CauseOptions, choice: ViewState, asked: TraceRequest, said: LabelAnswer) -> tuple[int, int]:
+    """Draw the control of the tagged word; return its index in the answer and the token that is read.
+
+    By default it is the focus word if that has a tag, else the word with the surest label other than "outside".
+    """
+    wanted = options.word if options.word is not None else choice.focus
+    there = (at for at, place in enumerate(said.places) if wanted is not None and wanted in range(*place.run))
+    chosen = next(there, surest_label(said, OUTSIDE))
+    words = [
+        f"{word_text(asked, said, place)} ({said.names[said.likeliest(at)]})" for at, place in enumerate(said.places)
+    ]
+    reads = {place.reads[0]: word for place, word in zip(said.places, words, strict=True)}
+    bound_widget(
+        CauseOptions,
+        "word",
+        st.selectbox,
+        options=list(reads),
+        shown=said.places[chosen].reads[0],
+        format_func=reads.get,
+    )
+    return chosen, said.places[chosen].reads[0]
+
 
 HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL, "label": CLASSIFY, "tag": TAG}
 
@@ -121,10 +214,10 @@ def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> An
     if options.watch == "next":
         asked = replace(asked, pair=None)
         question = NextTokenEffects(**given, cut=asked.cut)
-        words = _two(options, [name for name, _chance in get_backend().predict(question).top[0]])
+        words = _two_words(options, [name for name, _chance in get_backend().predict(question).top[0]])
         return None if words is None else AnswerMetric(replace(question, words=words), asked, words)
     if options.watch in ("label", "tag"):
-        two = labels(options, choice, asked)
+        two = pick_labels(options, choice, asked)
         return None if two is None else AnswerMetric(two.question, asked, two.names, two.reduce_to_pair)
     return _blank(options, choice, asked, {**given, "pair": asked.pair, "cut": asked.cut})
 
@@ -149,14 +242,14 @@ def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given:
             ),
             role="status",
         )
-    names = _two(options, [guess.piece for guess in filled.blanks[0].guesses])
+    names = _two_words(options, [guess.piece for guess in filled.blanks[0].guesses])
     if names is None:
         return None
     question = BlankEffects(**given, hidden=hidden, words=names)
     return AnswerMetric(question, replace(asked, text=filled.text, pair=filled.pair), names)
 
 
-def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | None:
+def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | None:
     """Draw the fields of the two compared words, filled with the likeliest words by default.
 
     Return None with a notice unless there are two different words.
@@ -186,3 +279,28 @@ def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | N
         show_notice(_("Type two different words; each must be one token of the model's vocabulary."), role="status")
         return None
     return words[0], words[1]
+
+
+@dataclass(frozen=True, eq=False)
+class AblationExperiment:
+    """An ablation experiment: the text as a view, the metric and the edits."""
+
+    view: View
+    watch: AnswerMetric
+    edits: EditSet
+    head: Head  # the head that is selected on all pages
+    options: CauseOptions
+
+    @property
+    def places(self) -> list[Head]:
+        """Return all heads as (layer, head)."""
+        return places_of(self.view.trace)
+
+    @property
+    def tokens(self) -> int:
+        """Return the number of tokens in the text."""
+        return len(self.view.trace.source)
+
+    def name(self, place: Head) -> str:
+        """Return the name of a head, such as "3-7"."""
+        return f"{place[0]}-{place[1]}"

@@ -1,12 +1,23 @@
-"""Address parameters of the page Cause."""
+"""Options of the view Ablation, and the controls of its edits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from attention.edits import drop_token_edits
-from i18n import gettext_lazy
-from ui.state.params import AnsweringOptions, drop_place
+import streamlit as st
+
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, drop_token_edits
+from attention.view import DisplayToken, View
+from i18n import _, gettext_lazy
+from ui.ablation.controls import draw_panel, keep_edits
+from ui.ablation.edits import Head, at_token, keep_only, swap_heads, toggle_edits
+from ui.input.controls import bound_widget
+from ui.state.params import AnsweringOptions, drop_place, set_params
+from ui.state.session import set_view_state
+from viz.components.token_strip.token_strip import Mark, TokenChip, mount
+from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.options import option
 
 WATCHES = {
@@ -18,10 +29,10 @@ WATCHES = {
     "tag": gettext_lazy("Tag of a word"),
 }
 CLICKS = {
-    "ablate": gettext_lazy("Remove heads"),
-    "uniform": gettext_lazy("Make heads even"),
-    "cut": gettext_lazy("Cut a look"),
-    "hide": gettext_lazy("Hide a word"),
+    "ablate": gettext_lazy("Ablate heads"),
+    "uniform": gettext_lazy("Uniform weights"),
+    "cut": gettext_lazy("Mask edge"),
+    "hide": gettext_lazy("Mask word"),
 }
 
 
@@ -56,8 +67,8 @@ class CauseOptions(AnsweringOptions):
     # Layer in which clicks hide a word; None is every layer.
     where: int | None = option(
         None,
-        label=gettext_lazy("Hidden in"),
-        help=gettext_lazy("Every layer: as if the word did not exist for the others."),
+        label=gettext_lazy("Masked in"),
+        help=gettext_lazy("In every layer, the other words cannot attend to it."),
     )
     later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = option(
@@ -73,3 +84,100 @@ class CauseOptions(AnsweringOptions):
         help=gettext_lazy("Each step tries every remaining head, so many steps take time."),
     )
     curve: bool = False
+
+
+STRIP = "cause_strip"
+put = partial(keep_edits, CauseOptions)  # callback that stores edits in the address
+
+
+def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
+    """Select the clicked head on all pages, and toggle its ablation if that is the click action."""
+    set_view_state(layer=place[0], head=place[1])
+    if options.clicking in ("ablate", "uniform"):
+        put(toggle_edits(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
+
+
+def pick_clicks(view: View, options: CauseOptions) -> None:
+    """Draw the control of the click action, and the layer control if clicks hide words."""
+    bound_widget(CauseOptions, "clicking", st.segmented_control, required=True)
+    if options.clicking == "hide":
+        bound_widget(
+            CauseOptions,
+            "where",
+            st.selectbox,
+            options=[None, *view.attending],
+            format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer),
+        )
+
+
+def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
+    """Draw the sentence as chips, with hidden words and masked edges marked."""
+    hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskKey)}
+    cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskEdge)}
+    looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, MaskEdge)}
+    if options.clicking == "cut" and options.looks is not None:
+        looking.add(at_token(view, options.looks))
+    chips = [
+        TokenChip(
+            cell.text,
+            special=cell.special,
+            mark=_mark(at, hidden, cut, looking),
+        )
+        for at, cell in enumerate(view.keys)
+    ]
+    picks = {"cut": _("Click the query word"), "hide": _("Click a word to mask it")}
+    title = picks.get(options.clicking, _("Text"))
+    if options.clicking == "cut" and options.looks is not None:
+        title = _("Click the key word")
+    picking = options.clicking in ("cut", "hide")
+    mount(chips, STRIP, title=title, on_pick=(lambda: _word(view, options, edits, head)) if picking else None)
+
+
+def _mark(at: int, hidden: set[int], cut: set[int], looking: set[int]) -> Mark:
+    return "removed" if at in hidden else "chosen" if at in looking else "target" if at in cut else ""
+
+
+def _word(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
+    at = picked_chip(STRIP)
+    if at is None or at >= len(view.keys):
+        return
+    cell = view.keys[at]
+    if options.clicking == "hide":
+        layers = view.attending if options.where is None else [options.where]
+        put(toggle_edits(edits, [MaskKey(layer, key) for layer in layers for key in range(*cell.pieces)]))
+    elif options.looks is None:
+        set_params(CauseOptions, looks=cell.pieces[0])
+    else:
+        looks = view.queries[max(0, at_token(view, options.looks))]
+        set_params(CauseOptions, looks=None)
+        put(toggle_edits(edits, _cuts(head, looks, cell)))
+
+
+def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
+    return [MaskEdge(*head, one, other) for one in range(*query.pieces) for other in range(*key.pieces)]
+
+
+def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
+    """Draw an expander with buttons for whole layers, the list of edits, and a field to type edits."""
+    with st.expander(_("All ablations")):
+        layer = head[0]
+        mine = [Ablate(*place) for place in places if place[0] == layer]
+        shortcuts = (
+            (
+                _("Ablate layer"),
+                toggle_edits(edits, mine),
+                _("Ablates or restores all heads of layer {layer}.", layer=layer),
+            ),
+            (_("Keep only layer"), keep_only(layer, places), _("Ablates all heads of the other layers.")),
+            (_("Swap ablated"), swap_heads(edits, places), _("Restores the ablated heads and ablates all others.")),
+        )
+        draw_panel(
+            CauseOptions,
+            edits,
+            offered=[Ablate(*place) for place in places],
+            shortcuts=shortcuts,
+            form=_(
+                "a3-1 or 3-1: ablate head 3-1. u3-1: uniform weights. c3-1-8-2: mask edge 8 "
+                "→ 2. In layer 3, h3-2 masks token 2, and m3-2 sets its value to zero."
+            ),
+        )

@@ -6,19 +6,16 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from ui.ablation.controls import chosen_edits, draw_clear_button
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import require_readable
-from ui.pages.cause.controls import draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
-from ui.pages.cause.effects import before_after, chance, one_at_a_time
-from ui.pages.cause.experiment import AblationExperiment
-from ui.pages.cause.later_heads import later_heads
-from ui.pages.cause.metric import AnswerMetric, build_metric, metric_model
-from ui.pages.cause.options import CauseOptions
+from ui.pages.cause.effects import before_after, chance, later_heads, one_at_a_time
+from ui.pages.cause.metric import AblationExperiment, AnswerMetric, build_metric, metric_model
+from ui.pages.cause.options import CauseOptions, draw_edit_list, pick_clicks, pick_words
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, kind_of, offer_way_out
 from ui.run.services import get_backend
@@ -31,6 +28,7 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
 MOST_TOKENS = 512
+PROMPT = gettext_lazy("Nothing is ablated. Click a head on the map, or choose another action.")
 
 
 def how_to_read() -> None:
@@ -76,9 +74,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
         with right:
             chance(case)
         if not edits:
-            show_notice(
-                _("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status"
-            )
+            show_notice(translate(PROMPT), role="status")
         draw_edit_list(edits, case.places, head)
         later_heads(case)
         curve(case)

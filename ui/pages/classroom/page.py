@@ -1,13 +1,124 @@
-"""The view A class: a teacher opens a room, and students join by its code, follow and answer."""
+"""The view Class: a teacher opens a room, and students join by its code, follow and answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
 
 import streamlit as st
 
+from classroom.errors import NotInClass
+from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
-from ui.pages.classroom.joining import door, draw_waiting_room
-from ui.pages.classroom.teacher_view import desk
+from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machine_only
 from ui.run.classes import store, visitor_secret
+from ui.run.network import is_open
+from ui.run.notices import show_notice
 from ui.show.reading_help import reading_help
 from ui.state import classroom
+
+PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
+
+
+def door(code: str | None) -> None:
+    """Draw the forms to join and to open a room; ``code`` is that of a link to a closed room."""
+    if code is not None:
+        show_notice(
+            _("There is no room “{code}” any more: its teacher has closed it, or the code is another.", code=code)
+        )
+    if problem := st.session_state.pop(PROBLEM, None):
+        show_notice(problem)
+    student, teacher = st.columns(2)
+    with student:
+        st.subheader(_("I have a code"))
+        with st.form("join", border=False):
+            st.text_input(
+                _("Class code"),
+                key=TYPED,
+                max_chars=LENGTH + 4,
+                help=_("Six letters and digits, from your teacher"),
+            )
+            _name()
+            st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
+        show_storage_time()
+    with teacher:
+        st.subheader(_("I teach"))
+        st.markdown(
+            _(
+                "Open a class and show its code: students see your page, answer your questions, and say if "
+                "they are lost."
+            )
+        )
+        if not is_open():
+            this_machine_only()
+        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("You are its teacher in this browser"))
+
+
+def draw_waiting_room(code: str) -> None:
+    """Draw the form for a student who came by the link, or the page of a student who has joined."""
+    try:
+        seen = store().student_view(code, visitor_secret())
+    except NotInClass:
+        with st.form("join", border=False):
+            st.markdown(_("You were invited to class **{code}**.", code=code))
+            _name()
+            st.form_submit_button(
+                _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
+            )
+        show_storage_time()
+        return
+    named = _("You are in, as {name}.", name=seen.name) if seen.name else _("You are in, without a name.")
+    show_notice(
+        _("{named} What your teacher shows opens by itself; questions come up in the bar above.", named=named),
+        role="status",
+    )
+    with st.container(horizontal=True):
+        st.button(
+            _("Leave the class"),
+            key="classroom_leave",
+            on_click=classroom.leave,
+            help=_("Your answers stay; the code brings you back"),
+        )
+        with st.popover(_("Delete my data"), help=_("You leave the class, too")):
+            st.button(
+                _("Delete and leave"),
+                key="classroom_withdraw",
+                on_click=_withdraw,
+                args=(code,),
+                help=_("This cannot be undone"),
+            )
+    show_storage_time()
+
+
+def _withdraw(code: str) -> None:
+    with suppress(NotInClass):  # a closed room has already deleted its data
+        store().withdraw(code, visitor_secret())
+    classroom.leave()
+
+
+def _name() -> None:
+    st.text_input(
+        _("Name (optional)"),
+        key=NAME,
+        max_chars=LONGEST_NAME,
+        help=_("Your teacher alone sees it, beside your answers"),
+    )
+
+
+def _join(code: str | None = None) -> None:
+    typed = (code or st.session_state[TYPED]).strip().upper()
+    try:
+        store().join(typed, visitor_secret(), st.session_state[NAME])
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
+    else:
+        classroom.enter(typed)
+
+
+def _open() -> None:
+    try:
+        classroom.enter(store().open(visitor_secret()))
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
 
 
 def draw_view() -> None:

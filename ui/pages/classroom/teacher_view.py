@@ -1,4 +1,4 @@
-"""The teacher's page: invitations, students, questions and answers."""
+"""The teacher's page of a class: invitations, students, questions and answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import segno
 import streamlit as st
 
 from classroom.errors import NotInClass
-from i18n import _
+from classroom.question import KINDS, LONGEST_PROMPT, Question
+from classroom.store import KEPT
+from i18n import _, gettext_lazy, translate
 from ui.classroom import LEADS, answers, class_summary
-from ui.pages.classroom.notices import show_storage_time, this_machine_only
-from ui.pages.classroom.question_form import draw_question_form
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.notices import show_notice
@@ -19,6 +19,85 @@ from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown
 from ui.state import classroom
 from viz.components.base_path import BASE
+
+
+def this_machine_only() -> None:
+    """Show that students cannot reach the app, and how to start it for them."""
+    show_notice(
+        _(
+            "Students cannot reach this app: it was started for this machine only. Restart it with “make run "
+            "FOR=class” or “headlight serve”."
+        ),
+        role="status",
+    )
+
+
+def show_storage_time() -> None:
+    """Show how long names and answers are stored, and who deletes them."""
+    st.caption(
+        _(
+            "Names and answers are stored on the machine that runs this app until the teacher closes the "
+            "class, or {hours} hours after its last change.",
+            hours=int(KEPT // 3600),
+        )
+    )
+
+
+NAMES = {
+    "choice": gettext_lazy("One of several answers"),
+    "number": gettext_lazy("A number"),
+    "word": gettext_lazy("A word"),
+    "head": gettext_lazy("A head"),
+    "text": gettext_lazy("A sentence"),
+}
+KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
+    f"classroom_{name}" for name in ("kind", "prompt", "options", "truth", "wrong")
+)
+
+
+def draw_question_form(code: str) -> None:
+    """Draw the fields of the question, its kind of answer and the correct answer if known."""
+    with st.expander(_("Ask the class"), expanded=True):
+        st.segmented_control(
+            _("The answer is"),
+            KINDS,
+            key=KIND,
+            default="word",
+            required=True,
+            format_func=lambda kind: translate(NAMES[kind]),
+            help=_("How students answer, and how the answers are drawn"),
+        )
+        st.text_area(
+            _("Question"), key=PROMPT, max_chars=LONGEST_PROMPT, height=80, help=_("Everybody sees it above their page")
+        )
+        if st.session_state[KIND] == "choice":
+            st.text_area(_("Choices"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
+        st.text_input(
+            _("Correct answer"),
+            key=TRUTH,
+            help=_("Shown with the answers; a head such as 3-7, both counted from 0"),
+        )
+        st.button(
+            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
+        )
+        if problem := st.session_state.pop(PROBLEM, None):
+            show_notice(problem)
+
+
+def _ask(code: str) -> None:
+    state = st.session_state
+    options = [line.strip() for line in state.get(OPTIONS, "").splitlines() if line.strip()]
+    try:
+        kind = state[KIND]
+        question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
+        if truth := state[TRUTH].strip():
+            question = Question(question.kind, question.prompt, question.options, question.normal(truth))
+        store().ask(code, visitor_secret(), question)
+    except NotInClass as refusal:
+        state[PROBLEM] = refusal.sentence
+    else:
+        state[PROMPT] = state[TRUTH] = ""
+
 
 EVERY = 1.0  # seconds between updates of the answers
 TOGGLE = "classroom_leads"

@@ -9,8 +9,8 @@ import streamlit as st
 
 from i18n import _, translate
 from lessons.schema import Answer
+from lessons.steps import markdown_of as shown
 from ui.pages.lessons.current_lesson import NamedLesson
-from ui.pages.lessons.markdown import translate_markdown as shown
 from ui.show.tables import csv_table, download_button
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"

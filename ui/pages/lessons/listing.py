@@ -9,9 +9,10 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along
 from lessons.library import tour as its_stops
+from lessons.steps import markdown_of
 from ui.pages.lessons.answers import count_answered, place
 from ui.pages.lessons.current_lesson import NamedLesson, may_see_key
-from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.markdown import draw_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.teaching import minutes
 from ui.show.tour import go_to_stop, left_at
@@ -21,7 +22,7 @@ from ui.state.params import set_params
 def listing() -> None:
     """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
     key = may_see_key()
-    groups = groupby(come_along().items(), lambda item: translate_markdown(item[1].group) or _("Lessons"))
+    groups = groupby(come_along().items(), lambda item: markdown_of(item[1].group) or _("Lessons"))
     for group, lessons in groups:
         st.header(group)
         for name, lesson in lessons:
@@ -35,10 +36,10 @@ def _draw_lesson(known: NamedLesson, key: bool) -> None:
     """Draw a lesson with the reader's progress and its buttons; ``key`` adds the teacher's page."""
     name, lesson = known.name, known.lesson
     answered, asked = count_answered(known)
-    st.subheader(translate_markdown(lesson.title))
+    st.subheader(markdown_of(lesson.title))
     st.caption(
         _("{minutes} · {audience} · {answered} of {asked} questions answered", minutes=minutes(lesson.minutes),
-          audience=translate_markdown(lesson.audience), answered=answered, asked=asked)
+          audience=markdown_of(lesson.audience), answered=answered, asked=asked)
     )  # fmt: skip
     draw_markdown(lesson.about)
     with st.container(horizontal=True):
@@ -64,8 +65,8 @@ def _draw_write_link() -> None:
 def _tour() -> None:
     """Draw the button that starts or resumes the tour."""
     stops = its_stops()
-    st.header(translate_markdown(stops.title))
-    st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=translate_markdown(stops.audience)))
+    st.header(markdown_of(stops.title))
+    st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=markdown_of(stops.audience)))
     draw_markdown(stops.about)
     at = left_at()
     label = _("Go on at stop {at}", at=at + 1) if 0 < at < len(stops.steps) - 1 else _("Take the tour")

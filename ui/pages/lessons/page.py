@@ -3,9 +3,9 @@
 import streamlit as st
 
 from i18n import _
+from lessons.steps import markdown_of
 from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson, is_withheld
 from ui.pages.lessons.listing import listing
-from ui.pages.lessons.markdown import translate_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.playing import draw_lesson
 from ui.pages.lessons.teaching import draw_teachers_key
@@ -42,7 +42,7 @@ def draw_view() -> None:
     else:
         chosen = get_lesson(options)
         if chosen is not None:
-            place.header(translate_markdown(chosen.lesson.title))
+            place.header(markdown_of(chosen.lesson.title))
         show_notes()
         if chosen is None:
             restore_view_state()

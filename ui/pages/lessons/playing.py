@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _
+from lessons.steps import markdown_of
 from ui.pages.lessons.answers import answer_at, count_answered, forget, remember_place, worksheet
 from ui.pages.lessons.current_lesson import NamedLesson, may_see_key
-from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.markdown import draw_markdown
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.questions import draw_question
 from ui.pages.lessons.to_class import draw_class_button
@@ -24,7 +25,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     if step.view is not None:
         open_step(key, step.view)
     _draw_navigation(at, len(steps))
-    st.subheader(translate_markdown(step.title))
+    st.subheader(markdown_of(step.title))
     draw_markdown(step.text)
     question = st.container()  # above the view, but filled later, because the answer depends on the view
     held = "" if answer_at(*key).tries else withheld_part(step)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from i18n import LazyMessage, _, gettext_lazy
+from attention.view import DisplayToken
+from i18n import LazyMessage, _
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
-from lessons.checks import truth
 from lessons.schema import Answer, LessonQuestion
-from ui.input.controls import head_name
+from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
 from ui.pages.lessons.answers import StepAnswer, answer_at, note
-from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.markdown import draw_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.notices import show_notice
 
@@ -25,7 +26,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     """Draw the question with its control, its buttons and the feedback so far."""
     found = answer_at(*key)
     slot = f"lesson_{key[0]}_{key[1]}"
-    st.markdown(_("**Question.** {ask}", ask=translate_markdown(question.ask)))
+    st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
     answer = _control(slot, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
@@ -46,35 +47,8 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         ):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
-        st.markdown(_("*Hint:* {hint}", hint=translate_markdown(hint)))
+        st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))
     _outcome(question, found)
-
-
-def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | None:
-    """Return the right answer, computed or from the lesson's file; None if any answer is accepted.
-
-    Raise Unanswerable if the text has no right answer, and UserError if the model cannot answer.
-    """
-    if question.check is not None:
-        found = truth(question.check, seen.asked)
-    elif question.right is not None:
-        found = CheckedAnswer(question.right, LazyMessage(""))
-    else:
-        return None
-    tolerance = found.tolerance if question.tolerance is None else question.tolerance
-    return CheckedAnswer(found.answer, found.said, found.others, tolerance)
-
-
-def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> str:
-    """Format an answer for the page."""
-    if isinstance(answer, tuple):
-        return head_name(*answer)
-    if question.kind == "choice":
-        return next((translate_markdown(text) for key, text in question.choices if key == answer), str(answer))
-    if question.kind == "token" and isinstance(answer, int) and seen.view is not None:
-        keys = seen.view.keys
-        return keys[answer].label if 0 <= answer < len(keys) else str(answer)
-    return f"{answer:.4g}" if isinstance(answer, float) else str(answer)
 
 
 def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
@@ -83,7 +57,7 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
     label = _("Your answer")
     if question.kind == "choice":
         keys = [key for key, _text in question.choices]
-        texts = {key: translate_markdown(text) for key, text in question.choices}
+        texts = {key: markdown_of(text) for key, text in question.choices}
         at = keys.index(before) if before in keys else None
         return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
     if question.kind == "number":
@@ -142,12 +116,12 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     before = answer_at(*key)
     changes: dict[str, Any] = {
         "answer": answer,
-        "text": format_answer(question, answer, seen),
+        "text": format_answer(question, answer, _keys(seen)),
         "tries": before.tries + 1,
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
-        changes |= {"right": right.accepts(answer), "said": _describe_answer(question, right, seen)}
+        changes |= {"right": right.accepts(answer), "said": describe_answer(question, right, _keys(seen))}
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=_own_text(seen, question))
@@ -158,7 +132,7 @@ def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAn
     return note(
         *key,
         revealed=True,
-        said=_describe_answer(question, right, seen) if isinstance(right, CheckedAnswer) else right or "",
+        said=describe_answer(question, right, _keys(seen)) if isinstance(right, CheckedAnswer) else right or "",
     )
 
 
@@ -166,7 +140,7 @@ def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | La
     """Return the right answer, None if any answer is accepted, or the reason if it cannot be computed."""
     try:
         with st.spinner(_("Asking the model")):
-            return right_answer(question, seen)
+            return right_answer(question, seen.asked)
     except Unanswerable as error:
         reason: LazyMessage | str = error.args[0]
         return reason
@@ -174,14 +148,8 @@ def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | La
         return refusal.message  # the view already shows the error's ways out
 
 
-def _describe_answer(question: LessonQuestion, right: CheckedAnswer, seen: StepView) -> LazyMessage:
-    """Describe the right answer and its numbers, in a message that can be translated later."""
-    if right.said and question.kind != "choice":
-        return right.said
-    answer = format_answer(question, right.answer, seen)
-    if right.said:
-        return gettext_lazy("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
-    return gettext_lazy("The answer: {answer}", answer=answer)
+def _keys(seen: StepView) -> Sequence[DisplayToken]:
+    return () if seen.view is None else seen.view.keys
 
 
 def _own_text(seen: StepView, question: LessonQuestion) -> str:

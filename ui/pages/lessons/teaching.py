@@ -9,11 +9,11 @@ from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
 from lessons.schema import LessonStep, Teacher
+from lessons.steps import format_answer, markdown_of, right_answer
 from ui.pages.lessons.current_lesson import NamedLesson
-from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.markdown import draw_markdown
 from ui.pages.lessons.options import PLAY, LessonsOptions
-from ui.pages.lessons.questions import format_answer, right_answer
-from ui.pages.lessons.views import StepView, empty_view
+from ui.pages.lessons.views import empty_view
 from ui.run.notices import show_notice
 from ui.state.params import set_params
 
@@ -28,9 +28,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
     begins = 0
     for part in teacher.plan:
         ends = begins + part.minutes
-        st.markdown(
-            _("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=translate_markdown(part.what))
-        )
+        st.markdown(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=markdown_of(part.what)))
         begins = ends
     st.subheader(_("Expected answers"))
     st.caption(_("Computed now, from the models that the lesson reads."))
@@ -56,19 +54,17 @@ def _draw_expected(at: int, step: LessonStep) -> None:
         _(
             "**Step {at}: {title}.** {ask}",
             at=at + 1,
-            title=translate_markdown(step.title),
-            ask=translate_markdown(question.ask),
+            title=markdown_of(step.title),
+            ask=markdown_of(question.ask),
         )
     )
     seen = empty_view(step.view)
     try:
-        right = right_answer(question, seen)
-        if right is not None and question.kind == "token":
-            seen = StepView(seen.asked, seen.asked.view())
+        right = right_answer(question, seen.asked)
         if right is not None:
-            show_notice(
-                f"{format_answer(question, right.answer, seen)} · {told_here(right.said)}".rstrip(" ·"), role="status"
-            )
+            keys = seen.asked.view().keys if question.kind == "token" else ()
+            answer = format_answer(question, right.answer, keys)
+            show_notice(f"{answer} · {told_here(right.said)}".rstrip(" ·"), role="status")
     except Unanswerable as error:
         show_notice(error.args[0], role="status")
     except UserError as refusal:

@@ -11,8 +11,7 @@ from i18n import _
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import LessonQuestion
-from ui.pages.lessons.markdown import translate_markdown
-from ui.pages.lessons.questions import right_answer
+from lessons.steps import markdown_of, right_answer
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
@@ -43,9 +42,9 @@ def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: 
 
     A choice is given by its texts, and a token by its word.
     """
-    prompt, tolerance = translate_markdown(question.ask), right.tolerance if right else 0.0
+    prompt, tolerance = markdown_of(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":
-        texts = {key: translate_markdown(text) for key, text in question.choices}
+        texts = {key: markdown_of(text) for key, text in question.choices}
         return Asked("choice", prompt, tuple(texts.values()), texts.get(str(right.answer), "") if right else "")
     if right is None or question.kind == "text":
         return Asked(_kind(question.kind), prompt)
@@ -65,7 +64,7 @@ def _kind(kind: str) -> Kind:
 
 def _ask(code: str, question: LessonQuestion, seen: StepView) -> None:
     try:
-        right = right_answer(question, seen)
+        right = right_answer(question, seen.asked)
     except (Unanswerable, UserError):
         right = None  # the class can answer without a right answer
     try:

@@ -21,6 +21,8 @@ from lessons.answer_key import CheckContext, CheckInput, Unanswerable, place
 from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
+from lessons.steps import RESULTS, VIEW
+from lessons.steps import withheld_part as withheld_part_of
 from ui.input.composing import compose
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -39,8 +41,6 @@ from viz.figures.vectors import alignment_map
 
 AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 TOP = 8  # guesses for a blank
-VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
-BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
 PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
 
 
@@ -100,20 +100,8 @@ def empty_view(pointed: Pointed | None) -> StepView:
 
 
 def withheld_part(step: LessonStep) -> str:
-    """Return the part of a step's view that would reveal the answer: VIEW, RESULTS, or "" for nothing.
-
-    A question for a head is answered by looking through the maps, and a free answer has nothing to reveal.
-    """
-    question, view = step.question, step.view
-    if question is None or view is None or question.kind in ("head", "text"):
-        return ""
-    check = question.check.check if question.check is not None else None
-    if check is None and question.right is None:
-        return ""
-    name = view_named(view.page)
-    if (name == "masked_words" and check in BLANKS) or check == "preferred":
-        return VIEW
-    return RESULTS if name in ("explore", "translate") else ""
+    """Return the part of a step's view that would reveal the answer, as in lessons/steps.py."""
+    return "" if step.view is None else withheld_part_of(step, view_named(step.view.page))
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:

@@ -9,9 +9,10 @@ from inference import UserError
 from lessons.library import ORDER, come_along, pack_lesson, source
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson
+from lessons.steps import markdown_of
 from ui.input.text_files import decode
 from ui.pages.lessons.current_lesson import draft, parse_lesson, store_draft
-from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.markdown import draw_markdown
 from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
@@ -78,13 +79,13 @@ def _draw_file_picker() -> None:
     st.session_state[BEGIN] = None
     st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
-                 format_func=lambda name: translate_markdown(come_along()[name].title),
+                 format_func=lambda name: markdown_of(come_along()[name].title),
                  help=_("Its file replaces what is in the box"))  # fmt: skip
 
 
 def _preview(lesson: Lesson) -> None:
     """Draw the lesson, with the button to play it and the link to share it."""
-    st.subheader(translate_markdown(lesson.title))
+    st.subheader(markdown_of(lesson.title))
     link = pack_lesson(draft())
     with st.container(horizontal=True):
         st.button(
@@ -104,14 +105,14 @@ def _preview(lesson: Lesson) -> None:
         show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")
     draw_markdown(lesson.about)
     for at, step in enumerate(lesson.steps):
-        with st.expander(f"{at + 1}. {translate_markdown(step.title)}", expanded=at == 0):
+        with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):
             draw_markdown(step.text)
             if step.view is not None:
                 st.caption(_("View: {page}", page=step.view.page))
             if step.question is not None:
                 draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:
-                    st.markdown(f"- {translate_markdown(text)}")
+                    st.markdown(f"- {markdown_of(text)}")
 
 
 def _faults(faults: list[Fault]) -> None:

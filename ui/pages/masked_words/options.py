@@ -1,11 +1,26 @@
-"""Address parameters of the page Masked words."""
+"""Options of the view Masked words, its request, and the text in which words are masked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from i18n import gettext_lazy
-from ui.state.params import AnsweringOptions
+import streamlit as st
+
+from attention.tokens import TokenRow
+from i18n import _, gettext_lazy
+from inference.tasks.predictions import Filled, MaskedWords, Place, lies_in
+from inference.text.encoding import check_text
+from ui.input.controls import NOTHING, TYPED, bound_widget, fingerprint, first_place, parse, toggle_hidden, write
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.show.text import percent
+from ui.state.examples import example_of
+from ui.state.params import AnsweringOptions, get_params, set_params
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 from viz.options import option
 
 SHOWS = {
@@ -61,3 +76,125 @@ class MaskedWordsOptions(AnsweringOptions):
     second: str = option("The key to the old cabinets [MASK] on the table.", label=gettext_lazy("The other sentence"))
     one: str = option("are", label=gettext_lazy("One word"))
     other: str = option("is", label=gettext_lazy("The other word"))
+
+
+MOST_TOP = 50
+STRIP = "masked_strip"
+
+
+def texts_of(choice: ViewState) -> tuple[str, str | None]:
+    """Return the text and the second text, or None. Raise UserError if a text is invalid."""
+    return check_text(choice.text), check_text(
+        choice.pair, gettext_lazy("second text")
+    ) if choice.pair.strip() else None
+
+
+def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
+    """Return the hidden places: the reader's if they belong to this text, else a default word.
+
+    ``mask`` is the mask token of the answering model, which may occur in the text.
+    """
+    text, pair = texts_of(choice)
+    if options.of == fingerprint(text, pair or ""):
+        return parse(options.hidden)
+    return first_place(text, pair or "", example_of(choice.text, choice.pair), mask)
+
+
+def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, mask: str) -> MaskedWords:
+    """Return the request to the model; ``mask`` is as in ``places_of``."""
+    text, pair = texts_of(choice)
+    return MaskedWords(
+        model=who.model,
+        revision=who.revision,
+        text=text,
+        pair=pair,
+        hidden=places_of(choice, options, mask),
+        cut=choice.cut,
+        top=max(1, min(options.top, MOST_TOP)),
+    )
+
+
+def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: MaskedWordsOptions) -> None:
+    """Draw the text as chips; a click hides or uncovers a word. Blanks show their likeliest tokens."""
+    groups = _groups(row, options.pieces)
+    blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
+    chips = [_chip(row, group, request, filled, blanks) for group in groups]
+    token_strip.mount(chips, STRIP, title=_("Click a word to mask it"), on_pick=lambda: _on_click(groups, row, request))
+    if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
+        show_notice(
+            _("This model reads {typed} as its own {mask}.", mask=filled.mask, typed=TYPED),
+            role="status",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_("Hatched: masked, with the prediction below. You can also type [MASK]."))
+        bound_widget(MaskedWordsOptions, "pieces", st.checkbox)
+
+
+def _groups(row: TokenRow, pieces: bool) -> list[list[int]]:
+    if pieces:
+        return [[at] for at in range(len(row))]
+    keys = [(row.segments[at], row.words[at] if row.words[at] is not None else -1 - at) for at in range(len(row))]
+    return [list(run) for _, run in groupby(range(len(row)), key=lambda at: keys[at])]
+
+
+def _chip(
+    row: TokenRow, group: list[int], request: MaskedWords, filled: Filled | None, blanks: Mapping[int, int]
+) -> TokenChip:
+    special = row.words[group[0]] is None
+    text = _text(row, group, request)
+    mine = [at for at in group if at in blanks]
+    before = group[0] - 1
+    glued = before >= 0 and not special and row.words[group[0]] == row.words[before] and before not in blanks
+    if not mine or filled is None:
+        unknown = next(filter(None, (row.unknown[at] for at in group)), "")
+        return TokenChip(
+            text, special=special, glued=glued, title="" if special else _("Click to hide it"), unknown=unknown
+        )
+    guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
+    label = " ".join(guess.piece for guess in guesses)
+    chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
+    return TokenChip(
+        text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover", chances=chances)
+    )
+
+
+def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
+    """Return a word as it occurs in the text, or its tokens if it has no place there."""
+    first, last = row.spans[group[0]], row.spans[group[-1]]
+    if len(group) == 1 or first is None or last is None:
+        return "".join(row.pieces[at] for at in group)
+    return (request.pair or "" if row.segments[group[0]] else request.text)[first[0] : last[1]]
+
+
+def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
+    at = token_strip.picked_chip(STRIP)
+    if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
+        return
+    mark = fingerprint(request.text, request.pair or "")
+    places = after_click(row, request.hidden, groups[at], first=get_params(MaskedWordsOptions).of != mark)
+    set_params(MaskedWordsOptions, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
+
+
+def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
+    """Return the hidden places after a click on a word.
+
+    The first click on another word replaces the default word; later clicks toggle words.
+    """
+    ours = first and not any(lies_in(row, at, hidden) for at in group)
+    return toggle_hidden(row, () if ours else hidden, group)
+
+
+def pick_blank(filled: Filled) -> int:
+    """Return the index of the shown blank, with a control if there are several."""
+    blank = min(get_params(MaskedWordsOptions).blank, len(filled.blanks) - 1)
+    if len(filled.blanks) > 1:
+        bound_widget(
+            MaskedWordsOptions,
+            "blank",
+            st.selectbox,
+            options=list(range(len(filled.blanks))),
+            shown=blank,
+            format_func=lambda at: _("{blank} of {blanks}", blank=at + 1, blanks=len(filled.blanks)),
+            width=130,
+        )
+    return blank

@@ -9,14 +9,10 @@ from inference.tasks.predictions import SurprisalRequest
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.unknown_words import refuse_unreadable
-from ui.pages.masked_words.blank_attention import draw_blank_attention
-from ui.pages.masked_words.corruption import draw_corruption
-from ui.pages.masked_words.guesses import guesses
-from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
-from ui.pages.masked_words.importance import draw_importance
-from ui.pages.masked_words.options import MaskedWordsOptions
-from ui.pages.masked_words.surprisal import draw_surprisal
-from ui.pages.masked_words.two_sentences import two_sentences
+from ui.pages.masked_words.explanations import draw_blank_attention, draw_importance
+from ui.pages.masked_words.guesses import guesses, two_sentences
+from ui.pages.masked_words.options import MaskedWordsOptions, pick_blank, request_of, text_strip, texts_of
+from ui.pages.masked_words.whole_text import draw_corruption, draw_surprisal
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.lens import layers
 from ui.show.published_bert import draw_published

@@ -1,18 +1,161 @@
-"""The view Measure: every head scored on sentences with annotated relations."""
+"""The view Scores: every head scored on sentences with annotated relations, and the sources of a head's scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, translate
+from inference import UserError
+from probing.score_sources import DirectionReport, MeanTerm, SourceReport, SourceRun, report
 from ui.input.model_chip import draw_model_chip
-from ui.pages.measure.corpus_scores import load_scores
-from ui.pages.measure.data import pick_data
-from ui.pages.measure.heads import overview
-from ui.pages.measure.maps import draw_examples, files, left_out, maps, selected_head
-from ui.pages.measure.options import MeasureOptions
-from ui.pages.measure.sources import draw_sources
+from ui.pages.measure.corpus import CorpusScores, MeasureOptions, load_scores, pick_data
+from ui.pages.measure.heads import direction_of, draw_examples, files, left_out, maps, overview, p_value, selected_head
+from ui.run.notices import show_error, show_notice
+from ui.run.progress import map_questions
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
+from viz.figures.token_bars import source_terms
+
+KEY, REPORT = "measure_sources", "measure_sources_report"
+SHOWN = 8  # sources in each figure, the largest first
+
+
+def draw_sources(
+    found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
+) -> None:
+    """Draw the sources of a head's scores on a relation if the panel is open; otherwise nothing is computed."""
+    folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
+    if not folded.open:
+        return
+    direction = direction_of(found, options, relation, head)
+    run = SourceRun(found.corpus, relation, *head, choice.model, choice.revision or None, direction)
+    with folded:
+        try:
+            known = _load_report(run)
+        except UserError as refusal:
+            show_error(refusal)
+            return
+        if known is not None:
+            _draw(run, known)
+
+
+def _load_report(run: SourceRun) -> SourceReport | None:
+    """Return the report of a run, kept for the next draw; None if the reader stopped the computation."""
+    questions = run.questions()
+    mark = (questions[0].key, len(questions), run.direction)
+    kept: tuple[object, SourceReport] | None = st.session_state.get(REPORT)
+    if kept is not None and kept[0] == mark:
+        return kept[1]
+    answers = map_questions(questions, _("Decomposing the scores"), lambda question: get_backend().inspect(question))
+    if len(answers) < len(questions):
+        return None
+    with st.spinner(_("Decomposing the scores"), show_time=True):
+        found = report(run, questions, answers)
+    st.session_state[REPORT] = (mark, found)
+    return found
+
+
+def _draw(run: SourceRun, found: SourceReport) -> None:
+    show_notice(join_sentences(*summary(run, found)), role="status")
+    sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
+    for place, terms, side in sides:
+        shown = terms[:SHOWN]
+        title = _("Sources of the query") if side == "query" else _("Sources of the key")
+        figure = source_terms(
+            {term.source: [term.mean] for term in shown},
+            [f"{run.layer}-{run.head}"],
+            theme(),
+            title,
+            intervals=[(term.low, term.high) for term in shown],
+        )
+        draw_chart(figure, f"measure_sources_{side}", place=place, about=model_provenance)
+    if found.directions is not None:
+        _direction_table(found.directions)
+    st.caption(
+        _(
+            "Bars: mean centred terms with 95 % intervals, by a bootstrap over sentences. Directions are "
+            "selected on half of the sentences and tested on the rest; p is Holm-corrected."
+        )
+    )
+    rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
+    download_button(
+        _("Save the table"),
+        csv_table(["side", "source", "mean", "low", "high"], rows),
+        "headlight-sources.csv",
+        _("All digits"),
+        provenance={**model_provenance(), "layer": run.layer, "head": run.head, "relation": run.relation},
+    )
+
+
+def _cells(term: MeanTerm) -> tuple[str, float, float, float]:
+    return term.source, term.mean, term.low, term.high
+
+
+def summary(run: SourceRun, found: SourceReport) -> Sequence[str]:
+    """Return sentences on the mean score, and on the first contrastive direction."""
+    said = [
+        _(
+            "{relation}, head {head}: the labelled word scores {mean:+.2f} ({low:.2f} to {high:.2f}) against the mean, "
+            "in {links:,} links of {sentences:,} sentences.",
+            relation=found.relation,
+            head=f"{run.layer}-{run.head}",
+            mean=found.excess.mean,
+            low=found.excess.low,
+            high=found.excess.high,
+            links=found.links,
+            sentences=found.sentences,
+        )
+    ]
+    if found.directions is None:
+        return [*said, _("There are too few links for contrastive directions.")]
+    first, low, high = found.directions.scores[0], *_ends(found.directions)
+    return [
+        *said,
+        _(
+            "The first contrastive direction finds {found:.0f} % of {links:,} held-out links; shuffled labels find "
+            "{low:.0f} to {high:.0f} % (p {p}).",
+            found=first.found,
+            links=found.directions.links,
+            low=low,
+            high=high,
+            p=p_value(first.p_shuffled),
+        ),
+        _(
+            "The whole score finds {head:.0f} %, the rule “{rule}” {found:.0f} %, chance {chance:.0f} %.",
+            head=found.directions.head,
+            rule=translate(found.directions.rule_name),
+            found=found.directions.rule,
+            chance=found.directions.chance,
+        ),
+    ]
+
+
+def _ends(found: DirectionReport) -> tuple[float, float]:
+    low, _median, high = found.scores[0].shuffled
+    return low, high
+
+
+def _direction_table(found: DirectionReport) -> None:
+    draw_table(
+        {
+            _("directions"): [score.directions for score in found.scores],
+            _("% found"): [round(score.found, 1) for score in found.scores],
+            _("low"): [round(score.low, 1) for score in found.scores],
+            _("high"): [round(score.high, 1) for score in found.scores],
+            _("shuffled labels"): ["{:.0f}–{:.0f} %".format(*score.shuffled[::2]) for score in found.scores],
+            _("p, shuffled"): [float(f"{score.p_shuffled:.2g}") for score in found.scores],
+            _("p, rule"): [float(f"{score.p_rule:.2g}") for score in found.scores],
+        },
+        key="measure_directions",
+    )
 
 
 def how_to_read() -> None:

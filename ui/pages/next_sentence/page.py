@@ -1,20 +1,255 @@
-"""The view Next sentence: the next-sentence head's prediction, and attention between the two texts."""
+"""The view Next sentence: the task head's prediction in both orders, and attention between the two texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from i18n import _
-from inference import UserError
+from attention.tokens import TokenRow
+from attention.view import GROUPS, flow, group
+from i18n import _, gettext_lazy
+from inference import TraceRequest, UserError
 from inference.task_heads import NEXT_SENTENCE
+from inference.tasks.predictions import ORDER, NextSentence, NextSentenceAnswer
+from inference.text.encoding import check_text
 from ui.input.composing import compose
-from ui.pages.next_sentence.cross_text import draw_cross_text
-from ui.pages.next_sentence.judgement import judgement, pair_of
-from ui.pages.next_sentence.options import NextSentenceOptions
+from ui.input.controls import head_of, keep_head, rank_of
+from ui.input.unknown_words import refuse_unreadable
 from ui.pages.next_sentence.pairs_table import own_pairs
-from ui.run.page_model import offer_way_out, pick_page_model
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
-from ui.state.params import get_params
-from ui.state.session import get_view_state
+from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
+from ui.state.examples import EXAMPLES
+from ui.state.params import AnsweringOptions, get_params, set_params
+from ui.state.session import FRESH, get_view_state, set_view_state
+from ui.state.view_state import ViewState
+from viz.figures import head_maps
+from viz.figures.theme import truncate
+from viz.figures.token_bars import bars
+from viz.options import option
+
+
+@dataclass(frozen=True)
+class NextSentenceOptions(AnsweringOptions):
+    """Options of the Next sentence page."""
+
+    looks: str = option("a", choices=GROUPS)  # The group of query tokens.
+    at: str = option("b", choices=GROUPS)  # The group of key tokens.
+
+
+EVEN = 0.5  # Probabilities from this value on are called likely.
+EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
+
+
+def pair_of(choice: ViewState) -> tuple[str, str]:
+    """Return the two texts; show a notice and return an example if the second text is empty."""
+    if choice.pair.strip():
+        return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_notice(_("The second text is empty, so an example is shown. Click “+ second text” to type one."), "status")
+        st.button(
+            _("Use the example"),
+            on_click=set_view_state,
+            kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
+            help=_("Edit the example's two texts"),
+        )
+    return EXAMPLE["text"], EXAMPLE["pair"]
+
+
+def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
+    """Draw the probability in both orders, with a sentence and a CSV export."""
+    first, second = texts
+    asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
+    doing = _("Judging both orders")
+    found = (ask_model(asked, doing), ask_model(replace(asked, text=second, pair=first), doing))
+    refuse_unreadable(found[0].row, who.model, "encoder", who.head)
+    said, alike = summary(who, texts, found), describe_equal_verdicts(found)
+    show_notice(join_sentences(said, alike), role="status")
+    chances = [one.probability for one in found]
+    figure = bars([_("A, then B"), _("B, then A")], chances, theme(), title(found[0]), marked=(0,))
+    figure.update_xaxes(range=[0, 1.12])
+    draw_chart(figure, "judged_bars")
+    st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
+    rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
+    columns = ("first", "second", "probability", "score yes", "score no")
+    download_button(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-next-sentence.csv",
+        _("All digits"),
+        provenance={**model_provenance(), "text": first, "pair": second},
+    )
+
+
+def title(judged: NextSentenceAnswer) -> str:
+    """Return the title of the figure."""
+    return _("Is this their order?") if judged.judges == ORDER else _("Does the second follow the first?")
+
+
+def describe_training(judged: NextSentenceAnswer) -> str:
+    """Return sentences on the pretraining task of the model's head."""
+    if judged.judges == ORDER:
+        return _(
+            "Sentence-order prediction: all training pairs were neighbours, half of them swapped "
+            "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
+        )
+    return _(
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two "
+        "texts. So a shared topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+    )
+
+
+def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
+    """Return a sentence on the probabilities of both orders."""
+    said = {
+        "first": truncate(texts[0], 60),
+        "model": who.title,
+        "chance": found[0].probability,
+        "other": found[1].probability,
+    }
+    if found[0].judges == ORDER:
+        return _(
+            "{model} gives {chance:.3f} that “{first}” comes first; with the texts swapped, {other:.3f}.",
+            **said,
+        )
+    return _(
+        "{model} gives {chance:.3f} that “{second}” follows “{first}”; with the texts swapped, {other:.3f}.",
+        **said,
+        second=truncate(texts[1], 60),
+    )
+
+
+def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
+    """Return a note on equal verdicts for both orders; "" if the verdicts differ.
+
+    >>> from attention.tokens import TokenRow
+    >>> row = TokenRow((), (), (), (), ())
+    >>> describe_equal_verdicts((NextSentenceAnswer(0.999, (4.0, -3.0), "next", row), NextSentenceAnswer(0.999, (4.0,
+    ...     -3.0), "next", row)))[:29]
+    'Both orders get at least 0.5:'
+    >>> describe_equal_verdicts((NextSentenceAnswer(0.9, (1.0, 0.0), "next", row), NextSentenceAnswer(0.1, (0.0, 1.0),
+    ...     "next", row)))
+    ''
+    """
+    likely = [one.probability >= EVEN for one in found]
+    if any(likely) != all(likely):
+        return ""
+    if found[0].judges == ORDER:
+        return (
+            _("Both orders get at least 0.5, though only one can be right.")
+            if likely[0]
+            else _("Both orders get less than 0.5, though one must be right.")
+        )
+    if likely[0]:
+        return _("Both orders get at least 0.5: the model detects a common topic, not the order.")
+    return _("Both orders get less than 0.5: to the model, the texts are unrelated.")
+
+
+MAP = "flow_map"
+FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb"}
+
+
+def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
+    """Draw the attention of each head from a group of tokens to another, and the attention view."""
+    request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
+    with st.spinner(_("Reading both texts"), show_time=True):
+        trace = get_backend().trace(request)
+    row, options = trace.source, get_params(NextSentenceOptions)
+    looks, at = _pick(row, options)
+    if not group(row, looks):
+        show_notice(_("This model adds no such token; pick another group."), role="status")
+        return
+    shares = flow(trace, group(row, looks), group(row, at))
+    layer, head = head_of(choice, shares)
+    names = _names(row)
+    show_notice(
+        _(
+            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            layer=layer,
+            head=head,
+            looks=names[looks],
+            at=names[at],
+            share=shares[layer, head],
+            rank=rank_of(shares, layer, head),
+        ),
+        role="status",
+    )
+    figure = head_maps.head_map(
+        shares,
+        theme(),
+        _("From {looks} to {at}", looks=names[looks], at=names[at]),
+        _("share of attention"),
+        selected=(layer, head),
+    )
+    draw_chart(figure, MAP, on_click=keep_head)
+    st.caption(
+        _(
+            "Each cell is a head: the weight on {at}, averaged over the tokens of {looks}. Click to select.",
+            looks=names[looks],
+            at=names[at],
+        )
+    )
+    draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
+
+
+def _shown_trace_id(who: PageModel, texts: tuple[str, str]) -> str:
+    """Return the id of the trace for the current view state; "" if its texts have changed."""
+    now = get_view_state()
+    same = (now.text, now.pair) == texts or not now.pair.strip()
+    return TraceRequest(who.model, *texts, revision=who.revision, cut=now.cut).key if same else ""
+
+
+def _pick(row: TokenRow, options: NextSentenceOptions) -> tuple[str, str]:
+    names = _names(row)
+    with st.container(horizontal=True):
+        for field, label, text in (
+            ("looks", _("Attention from"), _("The query tokens")),
+            ("at", _("Attention to"), _("The key tokens")),
+        ):
+            key = f"next_{field}"
+            st.session_state[key] = getattr(options, field)
+            st.segmented_control(
+                label,
+                list(GROUPS),
+                key=key,
+                format_func=names.__getitem__,
+                required=True,
+                on_change=_regroup,
+                help=text,
+            )
+    return options.looks, options.at
+
+
+def _regroup() -> None:
+    """Store the selected groups in the options, and filter the attention view by the same groups.
+
+    The filter applies only if both groups are words of a text.
+    """
+    looks, at = st.session_state["next_looks"], st.session_state["next_at"]
+    set_params(NextSentenceOptions, looks=looks, at=at)
+    set_view_state(layer=None, head=None, filter=FILTERS.get((looks, at), "all"))
+
+
+def _names(row: TokenRow) -> dict[str, str]:
+    """Return the display name of each group.
+
+    Special tokens have neutral names if the model's tokens are not [CLS] and [SEP].
+    """
+    known = {piece for piece, word in zip(row.pieces, row.words, strict=True) if word is None}
+    bert = {"[CLS]", "[SEP]"} <= known
+    return {
+        "a": "A",
+        "b": "B",
+        "first": "[CLS]" if bert else _("first special token"),
+        "others": "[SEP]" if bert else _("other special tokens"),
+    }
 
 
 def how_to_read() -> None:

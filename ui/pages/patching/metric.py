@@ -1,4 +1,4 @@
-"""The patching metric: a masked word, the next token, a sentence vector, or a word of a translation."""
+"""Options of the view Activation patching, and its metric: a masked word, the next token, a vector or a translation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from attention.comparison import by_words
 from attention.mask import FloatArray
-from i18n import _
+from i18n import _, gettext_lazy
 from inference import TraceRequest
 from inference.task_heads import BARE, CAUSAL, MASKED, WRITES
 from inference.tasks.edit_effects import (
@@ -26,14 +26,40 @@ from inference.tasks.edit_effects import (
 from inference.tasks.predictions import Place, SurprisalRequest
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from ui.input.controls import TYPED, bound_widget
-from ui.pages.patching.options import PatchingOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, kind_of, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
+from ui.state.params import AnsweringOptions, drop_place
 from ui.state.view_state import ViewState
+from viz.options import option
+
+WATCHES = {
+    "blank": gettext_lazy("Masked word"),
+    "next": gettext_lazy("Next token"),
+    "vector": gettext_lazy("Sentence vector"),
+}
+
+
+@dataclass(frozen=True)
+class PatchingOptions(AnsweringOptions):
+    """Options of the view Activation patching; the first text is that of the shared view state."""
+
+    other: str = ""  # the second text; "" is the ready counterpart of the first, if any
+    # The patching metric; "" is the model's usual task.
+    watch: str = option(
+        "",
+        label=gettext_lazy("Metric"),
+        help=gettext_lazy("The model's answer whose change is measured."),
+        choices=WATCHES,
+    )
+    first: str = ""  # first and second are the compared words; "" are those that change most
+    second: str = ""
+    # The single patch: s3-5 (input of layer 3 at word 5), h3-1 (a head), "" (the head with the largest effect).
+    lent: str = option("", of_text=drop_place)
+
 
 HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
 USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}

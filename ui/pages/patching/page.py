@@ -21,10 +21,15 @@ from ui.input.controls import bound_widget
 from ui.input.second_text import pick_second_text, settle_second_text
 from ui.input.unknown_words import require_readable
 from ui.input.view_options import pick_part
-from ui.pages.patching.descriptions import describe_patching, describe_site, exceeds_band
-from ui.pages.patching.metric import PatchingMetric, build_metric, metric_model, run_metric
-from ui.pages.patching.options import PatchingOptions
-from ui.pages.patching.results import PatchingResult, Place, measure_patching
+from ui.pages.patching.metric import PatchingMetric, PatchingOptions, build_metric, metric_model, run_metric
+from ui.pages.patching.results import (
+    PatchingResult,
+    Place,
+    describe_patching,
+    describe_site,
+    exceeds_band,
+    measure_patching,
+)
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend

@@ -7,10 +7,8 @@ from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlencode
 
-import numpy as np
 import streamlit as st
 
-from attention.patch_roles import edge_score
 from attention.trace import Trace
 from i18n import _
 from ui.pages.pictures.options import PicturesOptions
@@ -22,7 +20,14 @@ from ui.run.services import ViewOptions as Sight
 from ui.run.services import trace_seal
 from ui.state.params import set_params
 from viz.components.picture import picture
-from viz.components.picture.content import PictureSelection, grid_and_picture, part_of, payload, tokens_without_patch
+from viz.components.picture.content import (
+    PictureSelection,
+    edge_head,
+    grid_and_picture,
+    part_of,
+    payload,
+    tokens_without_patch,
+)
 
 AGAIN = "picture_again"  # Session key: the number of repeated requests.
 
@@ -40,18 +45,8 @@ def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
         token = options.token
     layer, head = options.layer, options.head
     if layer is None or head is None or layer >= len(records) or head >= records[layer].heads:
-        layer, head = _shapes(trace, alone[0] if alone else token)
+        layer, head = edge_head(trace, alone[0] if alone else token)
     return PictureSelection(layer, head, token, options.facing, options.by)
-
-
-def _shapes(trace: Trace, token: int) -> tuple[int, int]:
-    """Return the (layer, head) with the largest edge score in the attention from ``token``."""
-    index = np.array([token])
-    records = [record.quick() for record in trace.records(part_of(trace))]
-    rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
-    found = edge_score(np.array(rows, np.float32), grid_and_picture(trace)[0])
-    layer, head = divmod(int(found.argmax()), found.shape[1])
-    return layer, head
 
 
 def draw_picture(  # noqa: PLR0913  # all parts of the view

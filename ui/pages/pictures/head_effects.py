@@ -40,7 +40,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     places = places_of(trace)
     if not _is_requested("heads", watch, _("Ablate each head"), len(places)):
         return
-    doing = _("Removing every head in turn")
+    doing = _("Ablating each head")
     found = watch.changes([(Ablate(*place),) for place in places], len(trace.source), doing)
     if not len(found):
         return
@@ -58,7 +58,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     figure = head_map(
         as_head_map(places, found),
         theme(),
-        _("What each head's removal changes"),
+        _("Effect of ablating each head"),
         watch.effect,
         diverging=bool(watch.name),
         selected=selected,
@@ -97,7 +97,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
     sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
     if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
         return
-    found = watch.changes(sets, len(trace.source), _("Removing random sets of the same size"))
+    found = watch.changes(sets, len(trace.source), _("Computing the random baseline"))
     if len(found) < 2:
         return
     chosen = float(watch.changes([edits], len(trace.source), _("Ablating"))[0])

@@ -33,7 +33,7 @@ def describe_edit(edit: Edit, trace: Trace) -> str:
             key=place_name(trace, edit.key),
         )
     if isinstance(edit, MaskKey):
-        return _("layer {layer}: {key} hidden", layer=edit.layer, key=place_name(trace, edit.key))
+        return _("layer {layer}: {key} masked", layer=edit.layer, key=place_name(trace, edit.key))
     return told_plainly(edit)
 
 
@@ -45,7 +45,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     return format_comma_list(
         [
             *_name_few([describe_edit(edit, trace) for edit in removed], len(removed)),
-            *[_("{key} hidden", key=place_name(trace, key)) for key in hidden],
+            *[_("{key} masked", key=place_name(trace, key)) for key in hidden],
             *[describe_edit(edit, trace) for edit in rest],
         ]
     )
@@ -53,4 +53,4 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
 
 def _name_few(names: Sequence[str], many: int) -> Sequence[str]:
     """Return the names, or the number of heads if there are more than MOST_NAMED."""
-    return names if many <= MOST_NAMED else [ngettext("{many} head removed", "{many} heads removed", many, many=many)]
+    return names if many <= MOST_NAMED else [ngettext("{many} head ablated", "{many} heads ablated", many, many=many)]

@@ -1,248 +1,277 @@
-"""Roles page: the roles of all heads as sentences, as a map and as a table."""
+"""Options of the view Roles, and its evidence: shares of attention, and relations in annotated sentences."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attention.head_names import head_label
-from attention.mask import BoolArray
-from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
-from i18n import _, gettext_lazy, ngettext, translate
-from ui.input.controls import bound_widget, keep_head
-from ui.pages.roles.gathering import HeadEvidence
-from ui.pages.roles.options import WORDS, RolesOptions
-from ui.pages.roles.relations import Relations
-from ui.pages.roles.relations import summary as of_relations
+from attention.mask import FloatArray
+from attention.roles import ROLES, RoleEvidence, observe
+from attention.trace import Trace, attention_everywhere
+from attention.vectors import Divergence, compare
+from i18n import _, gettext_lazy
+from inference import TraceRequest, UserError
+from inference.text.encoding import explain_unreadable
+from probing.formats import READY, load_ready_set
+from probing.pronoun_heads import PRONOUNS, best_pronoun_head
+from probing.results import Head, RelationRow, name_heads
+from probing.score import HitCounts, ScoringRun
+from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
-from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance, page_provenance
-from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
+from ui.run.progress import run_scoring, stoppable_steps
+from ui.run.services import get_backend
+from ui.show.pronoun_head import describe_pronoun_head
+from ui.show.scored_links import PaginationOptions
+from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
-from viz.figures.head_maps import SIGNS, role_map
+from viz.options import option
 
-MAP = "roles_map"
-SHORT: dict[str, str] = {
-    "previous": gettext_lazy("token before"),
-    "next": gettext_lazy("token after"),
+SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": gettext_lazy("100 sentences")}
+WORDS: dict[str, str] = {
+    "previous": gettext_lazy("the token before"),
+    "next": gettext_lazy("the token after"),
     "same": gettext_lazy("itself"),
-    "first": gettext_lazy("first token"),
-    "separator": gettext_lazy("separators"),
-    "repeat": gettext_lazy("repeats"),
-    "broad": gettext_lazy("broad"),
+    "first": gettext_lazy("the first token"),
+    "separator": gettext_lazy("marks that end or separate texts"),
+    "repeat": gettext_lazy("the same piece elsewhere"),
+    "broad": gettext_lazy("everything, about evenly"),
+}
+FILTERS: dict[str, str] = {
+    "": gettext_lazy("All"),
+    "relation": gettext_lazy("With a relation"),
+    "none": gettext_lazy("Without a role"),
+    **{role: gettext_lazy("Attending to {what}", what=what) for role, what in WORDS.items()},
 }
 
 
-def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
-    """Return the roles of each head, strongest first, as nested lists by layer and head."""
-    layers, heads = known.shape
-    share = options.share / 100
-    return [[names(known.evidence, layer, head, share) for head in range(heads)] for layer in range(layers)]
+@dataclass(frozen=True)
+class RolesOptions(PaginationOptions):
+    """Options of the Roles page, in addition to the shared view state."""
+
+    source: str = option(
+        "text",
+        label=gettext_lazy("Texts"),
+        help=gettext_lazy("The text above, or 100 annotated sentences for steadier shares."),
+        choices=SOURCES,
+    )
+    # Percent of a head's attention that a role needs.
+    share: int = option(
+        50,
+        label=gettext_lazy("Minimum share"),
+        help=gettext_lazy("The share of its attention that gives a head a role."),
+    )
+    # Score the heads on annotated sentences too.
+    relations: bool = option(
+        True,
+        label=gettext_lazy("Relations"),
+        help=gettext_lazy("Also scores every head on annotated sentences and names significant relations."),
+    )
+    # The filter of the table.
+    only: str = option(
+        "",
+        label=gettext_lazy("Show heads"),
+        help=gettext_lazy("Heads in the table; the file contains all."),
+        choices=FILTERS,
+    )
+    groups: int = option(
+        6,
+        label=gettext_lazy("Groups"),
+        help=gettext_lazy("Number of clusters of similar heads (Ward's method)."),
+    )
+    # The listed relation or role; "" for the head's own.
+    relation: str = option(
+        "",
+        label=gettext_lazy("Score"),
+        help=gettext_lazy("The role or relation that the sentences below show."),
+    )
 
 
-def draw_map(
-    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
-) -> None:
-    """Draw the summary, the role map and its caption; a click selects a head."""
-    show_notice(summary(known, roles, options), role="status")
-    strengths = {role: known.evidence.strength(role) for role in ROLES}
-    shares = np.full(known.shape, np.nan)
-    for layer, head in np.ndindex(*known.shape):
-        if roles[layer][head]:
-            shares[layer, head] = strengths[roles[layer][head][0]][layer, head]
-    first = [[some[0] if some else "" for some in row] for row in roles]
-    found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
-    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
-    figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
-    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
-    if relations.row_of_head:
-        show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
-    for note in sinks(known, roles):
-        show_notice(note, role="status")
-    st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
+KEPT = "roles_evidence"
+BATCH = 20  # The number of texts in a batch.
 
 
-def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
-    """Return the provenance of roles: the model, and the text if the evidence is of a single text."""
-    return model_provenance() if known.trace is None else page_provenance()
+@dataclass(frozen=True, eq=False)
+class TextEvidence:
+    """Mean share of each role in a single text, shape (layer, head).
 
-
-def how_to_read(share: int, *, relations: bool) -> list[str]:
-    """Return sentences on the symbols and colours of the map.
-
-    ``relations`` adds a sentence on the relation names.
+    NaN marks roles that no token of the text could have.
     """
-    said = [
+
+    text: str
+    strengths: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadEvidence:
+    """Role evidence and pairwise divergences of all heads."""
+
+    evidence: RoleEvidence
+    likeness: Divergence
+    each: tuple[TextEvidence, ...]
+    trace: Trace | None = None  # None if the evidence is from several texts.
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the numbers of layers and heads."""
+        layers, heads = self.evidence.strength("broad").shape
+        return layers, heads
+
+
+def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
+    """Return the evidence of a single text.
+
+    Cross-attention has no roles, so the trace's first stack is used instead. Raise UserError if a layer has no
+    attention, because heads are compared by layer.
+    """
+    part = part_of(trace, choice)
+    if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part))) is not None:
+        raise UserError(lacking, way_out="embedded")
+    evidence = observe(trace, part)
+    strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
+    return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace)
+
+
+def part_of(trace: Trace, choice: ViewState) -> str | None:
+    """Return the selected stack (encoder or decoder) if roles are defined for it; None for the first."""
+    return choice.part if choice.part in trace.parts and choice.part != "cross" else None
+
+
+def from_sentences(choice: ViewState) -> HeadEvidence | None:
+    """Return the evidence of the app's sentences, read in batches; None if most of them are unreadable.
+
+    A notice shows the reason. None also follows if the model cannot be loaded or the reader stopped before the
+    first batch.
+    """
+    texts = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
+    key = (choice.model, choice.revision, choice.part)
+    kept: dict[tuple[str, str, str], dict[int, tuple[list[HeadEvidence], list[str]]]] = st.session_state.setdefault(
+        KEPT, {}
+    )
+    # Results are stored by batch number, so concurrent reruns of the page do not count a batch twice.
+    done = kept.setdefault(key, {})
+    steps = range(0, len(texts), BATCH)
+    try:
+        for at in stoppable_steps(f"roles {key}", len(steps), _("Reading the sentences")):
+            if at not in done:
+                some = texts[steps[at] : steps[at] + BATCH]
+                done[at] = _observe_known(some, choice)
+    except UserError as refusal:
+        offer_or_show(refusal, choice)
+        return None
+    found = [known for step, _reasons in done.values() for known in step]
+    left_out = [reason for _step, reasons in done.values() for reason in reasons]
+    if left_out:
+        many, total = len(left_out), len(left_out) + sum(len(known.each) for known in found)
+        most = 2 * many > total
+        said = _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=total, reason=left_out[-1])
+        show_notice(said, role="alert" if most else "status")
+        if most:
+            return None
+    return _merge(found) if found else None
+
+
+def _observe_known(texts: Sequence[str], choice: ViewState) -> tuple[list[HeadEvidence], list[str]]:
+    """Return the merged evidence of the readable texts, in a list, and the reasons for the others.
+
+    The first list is empty if no text is readable.
+    """
+    read = traces(texts, choice)
+    reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
+    found = [from_trace(trace, choice) for trace, reason in zip(read, reasons, strict=True) if not reason]
+    return [_merge(found)] if found else [], [reason for reason in reasons if reason]
+
+
+def traces(texts: Sequence[str], choice: ViewState) -> list[Trace]:
+    """Return traces of ``texts`` by the chosen model; raise UserError if the model cannot read them."""
+    return get_backend().traces([TraceRequest(choice.model, text, revision=choice.revision or None) for text in texts])
+
+
+def _merge(found: list[HeadEvidence]) -> HeadEvidence:
+    evidence, likeness = found[0].evidence, found[0].likeness
+    for other in found[1:]:
+        evidence, likeness = evidence + other.evidence, likeness + other.likeness
+    return HeadEvidence(evidence, likeness, tuple(seen for some in found for seen in some.each))
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Best relation of each head, tested on held-out sentences, for trained and random weights."""
+
+    row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
+    untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
+    tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # Counts by the name of the sentence set.
+
+    def name(self, layer: int, head: int) -> str:
+        """Return the relation that the head finds significantly more often than a rule; "" if none."""
+        row = self.row_of_head.get((layer, head))
+        return row.relation if row is not None and row.more else ""
+
+
+def head_relations(choice: ViewState) -> Relations:
+    """Score every head on the annotated sentences, with the model's weights and with random weights.
+
+    Show a notice and return empty results if the backend refuses.
+    """
+    try:
+        found = {control: _tallies(choice, control) for control in (False, True)}
+    except UserError as refusal:
+        show_notice(
+            _("Relations are not available. {why}", why=refusal.message),
+            role="status",
+        )
+        return Relations()
+    told, untrained = (
+        name_heads([(tallies[name], load_ready_set(name)) for name in READY]) for tallies in found.values()
+    )
+    return Relations(told, untrained, found[False])
+
+
+def _tallies(choice: ViewState, control: bool) -> dict[str, HitCounts]:
+    doing = _("Scoring random weights") if control else _("Scoring every head")
+    runs = {name: ScoringRun(load_ready_set(name), choice.model, choice.revision or None, control) for name in READY}
+    return {name: run_scoring(run, doing).tally for name, run in runs.items()}
+
+
+def describe_relations(relations: Relations, heads: int) -> str:
+    """Return sentences on the number of heads with a significant relation, and on random weights."""
+    clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
+    names = [
         _(
-            "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
-            "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
-            share=share,
-            signs=format_comma_list([f"{SIGNS[role]} {translate(WORDS[role])}" for role in ROLES]),
-            even=EVEN,
-            broad=SIGNS["broad"],
+            "{head} {relation}, {found:.0f} % against {rule:.0f} %",
+            head=f"{row.layer}-{row.head}",
+            relation=row.relation,
+            found=row.accuracy,
+            rule=row.baseline,
         )
+        for row in clear
     ]
-    if relations:
-        said.append(
-            _(
-                "Name: a relation that the head finds significantly more often than the baseline, in 60 and 40 "
-                "annotated sentences. Chosen on one half, tested on the other (two-sided, paired by sentence, "
-                "Holm, 5 %)."
-            )
-        )
-    last = _("A role needs at least {fewest} tokens. Click a head to select it.", fewest=FEWEST)
-    return [*said, last]
-
-
-def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
-
-    Each head is counted for a single role.
-
-    >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
-    [[False, True, False]]
-    """
-    return np.array([[some[:1] == [role] for some in row] for row in roles])
-
-
-def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions) -> str:
-    """Return sentences on the number of heads for each role, with the clearest head of each role.
-
-    Every head counts for its strongest role only.
-    """
-    counts: dict[str, int] = {}
-    clearest: dict[str, str] = {}
-    for role in ROLES:
-        mine = by_first(roles, role)
-        counts[role] = int(mine.sum())
-        if mine.any():
-            strength = np.where(mine, known.evidence.strength(role), -1)
-            layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
-            most = {"head": head_label(int(layer), int(head)), "share": strength[layer, head]}
-            clearest[role] = (
-                _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
-            )
-    heads, texts, broad = len(roles) * len(roles[0]), known.evidence.texts, counts.pop("broad")
-    some = sum(counts.values())
-    values: dict[str, Any] = {"texts": texts, "some": some, "heads": heads, "share": options.share}
-    places = [
-        _("{place}: {many} {clearest}", place=WORDS[role], many=many, clearest=clearest[role])
-        for role, many in counts.items()
-        if many
-    ]
-    named = (
-        ngettext(
-            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place: {places}.",
-            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place: {places}.",
-            texts,
-            **values,
-            places=format_semicolon_list(places),
-        )
-        if places
-        else ngettext(
-            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of place.",
-            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place.",
-            texts,
-            **values,
-        )
+    values: dict[str, Any] = {
+        "clear": len(clear),
+        "heads": heads,
+        "names": format_semicolon_list(names) if names else "",
+        "tests": len(relations.row_of_head),
+        "untrained": sum(row.more for row in relations.untrained.values()),
+    }
+    found = (
+        _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.",
+          **values)
+        if names
+        else _("None of {heads} heads finds a relation significantly more often than the baseline.", **values)
+    )  # fmt: skip
+    how = _(
+        "Relations are chosen on one half of 100 sentences and tested on the other (two-sided, corrected for "
+        "{tests} heads). With random weights: {untrained}.",
+        **values,
     )
-    rest = _(
-        "Of the other {others}, {broad} attend broadly and {neither} have no role.",
-        others=heads - some,
-        broad=f"{broad} {clearest['broad']}" if broad else "0",
-        neither=heads - some - broad,
-    )
-    return join_sentences(named, rest)
+    return join_sentences(found, how, _pronoun_head(relations))
 
 
-def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on the attention sinks: the share of attention and the length of their values."""
-    said = []
-    for sink in SINKS:
-        mine = by_first(roles, sink)
-        by_value, length = known.evidence.value_share(sink), known.evidence.value_length(sink)
-        if mine.any() and by_value is not None and length is not None:
-            share = known.evidence.strength(sink)[mine].mean()
-            said.append(
-                _(
-                    "{heads} heads give {place} {share:.2f} of their attention on average. Its value vectors "
-                    "are {times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
-                    place=WORDS[sink],
-                    heads=mine.sum(),
-                    share=share,
-                    times=length[mine].mean(),
-                    passed_on=by_value[mine].mean(),
-                )
-            )
-    return said
-
-
-def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
-    """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
-    bound_widget(RolesOptions, "only", st.selectbox)
-    columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
-    columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
-    every = [_row(known, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
-    kept = [
-        [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
-        for row, (layer, head) in zip(every, np.ndindex(*known.shape), strict=True)
-        if _passes_filter(options.only, roles[layer][head], relations.name(layer, head))
-    ]
-    shown = {name: [row[at] for row in kept] for at, name in enumerate(columns)}
-    draw_table(shown, key="roles_table")
-    st.caption(
-        _(
-            "{shown} of {heads} heads by strongest role. “chosen for”: best relation on one half of the "
-            "sentences; scores are of the other half. “first token by value” weights attention by the length of "
-            "value vectors.",
-            shown=len(kept),
-            heads=len(every),
-        )
-    )
-    download_button(
-        _("Save the table"),
-        csv_table(columns, every),
-        "headlight-roles.csv",
-        _("Every head as CSV"),
-        provenance=evidence_provenance(known),
-    )
-
-
-def _row(
-    known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
-) -> list[object]:
-    """Return the table row of a head."""
-    evidence = known.evidence
-    arrays = [
-        *(evidence.strength(role) for role in ROLES),
-        evidence.value_share("first"),
-        evidence.value_length("first"),
-    ]
-    numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
-    words = format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [""])
-    row = relations.row_of_head.get((layer, head))
-    found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
-    return [layer, head, words, relations.name(layer, head), *found, *numbers]
-
-
-def _passes_filter(only: str, roles: list[str], relation: str) -> bool:
-    """Return whether a head with these roles and this relation passes the filter ``only``.
-
-    >>> (
-    ...     _passes_filter("first", ["first", "broad"], ""),
-    ...     _passes_filter("broad", ["first", "broad"], ""),
-    ...     _passes_filter("none", [], "det"),
-    ... )
-    (True, False, False)
-    """
-    if only == "relation":
-        return bool(relation)
-    if only == "none":
-        return not roles and not relation
-    return not only or roles[:1] == [only]
+def _pronoun_head(relations: Relations) -> str:
+    """Return a sentence on the best head for pronouns, chosen and scored as on Scores; "" without sentences."""
+    tally = relations.tallies.get(PRONOUNS)
+    found = None if tally is None else best_pronoun_head(tally)
+    return "" if found is None else describe_pronoun_head(found)

@@ -1,25 +1,208 @@
-"""The view Roles: each head's role by its shares of attention, and the similarity of heads."""
+"""The view Roles: each head's role, the texts behind it, and the similarity of heads."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
 import streamlit as st
 
-from i18n import _
-from inference.errors import UserError
+from attention.roles import EVEN, ROLES, attention_to_role
+from attention.trace import Trace
+from i18n import _, ngettext, translate
+from inference import UserError
+from probing.corpus import UNCOUNTED
+from probing.formats import load_ready_set
+from probing.results import FEWEST, Head, RelationRow, rule
+from probing.score import RelationCounts
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.view_options import pick_part
-from ui.pages.roles.evidence import draw_map, head_roles, table
-from ui.pages.roles.gathering import HeadEvidence, from_sentences, from_trace
-from ui.pages.roles.head_examples import draw_examples
-from ui.pages.roles.options import RolesOptions
-from ui.pages.roles.relations import Relations, head_relations
-from ui.pages.roles.similarity import draw_similarity
+from ui.pages.roles.evidence import (
+    WORDS,
+    HeadEvidence,
+    Relations,
+    RolesOptions,
+    from_sentences,
+    from_trace,
+    head_relations,
+    part_of,
+    traces,
+)
+from ui.pages.roles.heads import draw_map, draw_similarity, head_roles, table
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import ViewOptions
 from ui.run.traces import read_trace
+from ui.show.microscope import explore_link
 from ui.show.reading_help import reading_help
+from ui.show.scored_links import TITLE, LinkScore, describe_relation, paginate, scored_links
+from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
 from ui.state.params import get_params
-from ui.state.session import get_view_state
+from ui.state.session import FRESH, get_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
+
+COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
+
+
+@dataclass(frozen=True)
+class TextShare:
+    """A text with the head's mean share of attention for a role."""
+
+    text: str
+    share: float
+    hit: bool  # True if the share reaches the threshold for naming a head.
+
+
+def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOptions, choice: ViewState) -> None:
+    """Draw the hits and misses of a head for a role, a page at a time, with a CSV export."""
+    least = EVEN if role == "broad" else options.share / 100
+    every = text_shares(known, role, head, least)
+    show_notice(describe_texts(known, every, role, head, least), role="status")
+    kept, shown = paginate(every, RolesOptions, options)
+    try:
+        looks = [known.trace] if known.trace is not None else traces([one.text for one in shown], choice)
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    for at, (one, trace) in enumerate(zip(shown, looks if shown else [], strict=True)):
+        name = " · ".join((_("Hit") if one.hit else _("Miss"), f"{one.share:.2f}"))
+        token_strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
+        text = {} if known.trace is not None else {**FRESH, "text": one.text, "pair": "", "target": ""}
+        explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
+    st.caption(
+        _(
+            "Each row is a text. Shade: {measured}, from 0 to 1; the number above is the mean. Special tokens "
+            "are not counted.",
+            measured=_describe_measure(role),
+        )
+    )
+    table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
+    about = _("All {texts:,} texts of this list", texts=len(kept))
+    download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
+         provenance=model_provenance())  # fmt: skip
+
+
+def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
+    """Return the share of every text in which some token could have the role."""
+    shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
+    return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
+
+
+def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
+    """Return a sentence on the numbers of hits, misses and texts without the role."""
+    hits, texts = sum(one.hit for one in every), len(known.each)
+    found = ngettext(
+        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} text. In a hit, {measured} is at least "
+        "{least:.2f} on average; over all texts it is {whole:.2f}.",
+        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} texts. In a hit, {measured} is at "
+        "least {least:.2f} on average; over all texts it is {whole:.2f}.",
+        len(every),
+        head=f"{head[0]}-{head[1]}",
+        place=WORDS[role],
+        hits=hits,
+        texts=len(every),
+        misses=len(every) - hits,
+        measured=_describe_measure(role),
+        least=least,
+        whole=known.evidence.strength(role)[head],
+    )
+    if len(every) == texts:
+        return found
+    return join_sentences(found, _("The other {texts} texts have no suitable token.", texts=texts - len(every)))
+
+
+def _describe_measure(role: str) -> str:
+    if role == "broad":
+        return _("the normalised entropy of the token's attention")
+    return _("the share of the token's attention to {place}", place=WORDS[role])
+
+
+def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:
+    """Return the tokens as chips, shaded by their attention to the role."""
+    part = part_of(trace, choice)
+    row = trace.token_rows(part)[0]
+    return [
+        TokenChip(
+            piece,
+            shade=None if np.isnan(share) else float(share),
+            special=row.words[at] is None,
+            glued=at > 0 and row.words[at] is not None and row.words[at] == row.words[at - 1],
+            title="" if np.isnan(share) else f"{share:.4f}",
+            label="" if np.isnan(share) else f"{share:.2f}",
+        )
+        for at, (piece, share) in enumerate(zip(row.pieces, attention_to_role(trace, role, *head, part), strict=True))
+    ]
+
+
+def draw_examples(
+    known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, options: RolesOptions, choice: ViewState
+) -> None:
+    """Draw a selector of role or relation, and the head's hits and misses for it."""
+    sets = _sets(relations)
+    head = selected_head(relations.row_of_head, choice, *known.shape)
+    scores = [*ROLES, *sets]
+    shown = options.relation if options.relation in scores else default_evidence(head, roles, relations)
+    st.subheader(translate(TITLE))
+    bound_widget(RolesOptions, "relation", st.selectbox, options=scores, shown=shown, format_func=_in_words)
+    if shown in ROLES:
+        role_sentences(known, shown, head, options, choice)
+    else:
+        scored_links(_score(sets[shown], relations, shown, head), RolesOptions, options, choice)
+
+
+def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: int, heads: int) -> Head:
+    """Return the selected (layer, head), else the head with the most significant relation."""
+    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+        return choice.layer, choice.head
+    return min(told, key=lambda head: (not told[head].more, told[head].p), default=(0, 0))
+
+
+def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
+    """Return the evidence that is shown first for a head: the name of a relation or a role.
+
+    It is the head's confirmed relation, else its strongest role, else its unconfirmed relation, else the first of
+    ROLES.
+
+    >>> default_evidence((0, 1), [[["first"], ["broad"]]], Relations()), default_evidence((0, 0), [[[]]], Relations())
+    ('broad', 'previous')
+    """
+    row = relations.row_of_head.get(head)
+    own = roles[head[0]][head[1]]
+    return relations.name(*head) or (own[0] if own else row.relation if row is not None else ROLES[0])
+
+
+def _in_words(score: str) -> str:
+    return _("Attends to {place}", place=WORDS[score]) if score in ROLES else describe_relation(score)
+
+
+def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:
+    name, counts = found
+    corpus, own = load_ready_set(name), relations.row_of_head.get(head)
+    # The baseline rule and the direction were chosen on half 0.
+    first = relations.tallies[name].counts_of(relation, 0) or counts
+    direction = int(first.hits_by_head[: len(corpus.directions), *head].argmax())
+    if own is not None and own.relation == relation:
+        direction = corpus.directions.index(own.direction)
+    return LinkScore(corpus, counts, relation, (direction, *head), rule(first, corpus, counts))
+
+
+def _sets(relations: Relations) -> dict[str, tuple[str, RelationCounts]]:
+    """Return for each relation the name of its sentence set and its counts.
+
+    Relations with fewer than FEWEST links are left out.
+    """
+    found = {}
+    for name, tally in relations.tallies.items():
+        for relation in tally.relations():
+            counts = tally.counts_of(relation)
+            if counts is not None and counts.n >= FEWEST and relation not in UNCOUNTED:
+                found[relation] = name, counts
+    return found
 
 
 def how_to_read() -> None:

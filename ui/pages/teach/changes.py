@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, translate
 from probing import fine_tuning_changes
 from probing.text_pairs import Numbers
-from training.jobs.job import CHANGES, JobStatus
-from ui.input.controls import bound_widget
-from ui.pages.teach.changes_descriptions import describe_changes, describe_head, describe_wait
-from ui.pages.teach.changes_effects import draw_used
-from ui.pages.teach.changes_files import change_provenance, heads_csv
-from ui.pages.teach.changes_head import draw_head, on_head_click
-from ui.pages.teach.changes_results import HeadChanges, load_changes
-from ui.pages.teach.changes_snapshots import draw_snapshots
+from training.jobs.job import CHANGES, CHARACTERS, JobStatus
+from ui.input.controls import bound_widget, head_name
+from ui.pages.teach.changes_effects import draw_used, on_head_click
+from ui.pages.teach.changes_results import (
+    HeadChanges,
+    change_provenance,
+    describe_changes,
+    describe_head,
+    describe_wait,
+    heads_csv,
+    load_changes,
+)
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.microscope import draw_matrices, explore_link
 from ui.show.tables import download_button
+from ui.show.views import link_to_view
 from ui.state.params import get_params
+from ui.state.session import NEW_MODEL, get_view_state
+from ui.state.view_state import ViewState, fits, to_query
+from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.head_maps import head_map, mark_heads
-from viz.figures.training import DriftLine, by_layer
+from viz.figures.theme import sides, truncate
+from viz.figures.training import DriftLine, by_layer, by_step
 
 Place = tuple[int, int]
+LONGEST = 80  # The list cuts a sentence after so many characters.
 
 
 def draw_changes(look: JobStatus) -> None:
@@ -121,3 +133,129 @@ def _layers(look: JobStatus, found: HeadChanges) -> None:
     figure = by_layer(lines, theme(), _("Change by layer"))
     draw_chart(figure, "changed_layers", about=partial(change_provenance, look, found))
     st.caption(_("Mean over a layer's heads; 95 % bootstrap intervals over sentences."))
+
+
+def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
+    """Draw the maps of ``head`` for the chosen sentence, with a selector and links to other pages."""
+    facts = found.facts
+    shown = facts.shown_sentences
+    at = min(max(get_params(TeachOptions).example, 1), len(shown))
+    bound_widget(
+        TeachOptions,
+        "example",
+        st.selectbox,
+        options=range(1, len(shown) + 1),
+        shown=at,
+        format_func=lambda number: f"{truncate(facts.sentences[shown[number - 1]].text, LONGEST)}",
+    )
+    seen = facts.sentences[shown[at - 1]]
+    draw_matrices(
+        head_matrices(found, head, shown[at - 1]),
+        "changed_sheets",
+        numbers=False,
+        about=(("training", look.job.title), ("head", head_name(*head)), ("sentence", seen.text)),
+    )
+    there = {**NEW_MODEL, "pair": "", "text": seen.text, "layer": head[0], "head": head[1]}
+    _links(look, replace(get_view_state(), **there))
+
+
+def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> list[MatrixSpec]:
+    """Return the head's maps before and after fine-tuning, and the changes by the task and a control.
+
+    Both maps share a colour scale, and so do both changes.
+    """
+    before, task, twin = (
+        fine_tuning_changes.maps(found.folder, side, sentence)[head] for side in fine_tuning_changes.SIDES
+    )
+    less, more = sides(theme())
+    names = found.facts.sentences[sentence].pieces or ()
+    most = float(max(before.max(), task.max())) or None
+    change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
+    return [
+        MatrixSpec(_("Before"), before, names, names, _("Rows attend to columns."), "sequential", most),
+        MatrixSpec(_("After"), task, names, names, _("Same scale."), "sequential", most),
+        MatrixSpec(
+            _("After − before"),
+            task - before,
+            names,
+            names,
+            _(
+                "{one}: more than before. {other}: less.",
+                one=translate(more).capitalize(),
+                other=translate(less).capitalize(),
+            ),
+            limit=change,
+        ),
+        MatrixSpec(_("Control − before"), twin - before, names, names, _("Shuffled labels; same scale."), limit=change),
+    ]
+
+
+def _links(look: JobStatus, there: ViewState) -> None:
+    """Draw links to this sentence and head on the pages Explore and Compare.
+
+    Compare is offered only if the initial model can be opened.
+    """
+    job = look.job
+    after = replace(there, model=job.name, revision="")
+    with st.container(horizontal=True):
+        explore_link(after)
+        before = replace(there, model=job.model, revision=job.revision or "")
+        if job.model != CHARACTERS and fits(before):
+            beside = {"differs": "model", "beside": job.name}
+            link_to_view(
+                "compare",
+                _("Compare models"),
+                icon=":material/compare:",
+                query={**to_query(before), **beside},
+            )
+
+
+def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
+    """Draw the change of all heads and the map of ``head`` at the chosen step of the training.
+
+    Draw nothing if no snapshots were recorded.
+    """
+    film = fine_tuning_changes.film(found.folder)
+    if film is None:
+        return
+    st.subheader(_("Training snapshots"))
+    steps = film.steps
+    frame = min(max(get_params(TeachOptions).frame or len(steps), 1), len(steps)) - 1
+    if len(steps) > 1:
+        bound_widget(
+            TeachOptions,
+            "frame",
+            st.select_slider,
+            options=range(1, len(steps) + 1),
+            shown=frame + 1,
+            format_func=lambda number: f"{steps[number - 1]:,}",
+        )
+    values, name = film.bits[found.rows], head_name(*head)
+    left, right = st.columns(2)
+    title = _("Change by step {step:,}", step=steps[frame])
+    limit = max(float(values.max()), 1e-6)
+    figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
+    draw_chart(figure, "changed_film_map", place=left, about=partial(change_provenance, look, found))
+    figure = by_step(
+        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("Change over training"),
+        frame=frame, kept=found.facts.step,
+    )  # fmt: skip
+    draw_chart(figure, "changed_film_line", place=right, about=partial(change_provenance, look, found))
+    seen = found.facts.sentences[found.facts.shown_sentences[0]]
+    names = seen.pieces or ()
+    maps = film.maps[:, head[0], head[1]].astype("float32")
+    about = _("{head} on “{sentence}”", head=name, sentence=seen.text)
+    sheet = MatrixSpec(_("Step {step:,}", step=steps[frame]), maps[frame], names, names, about, "sequential",
+                  float(maps.max()) or None)  # fmt: skip
+    draw_matrices(
+        [sheet],
+        "changed_film_sheet",
+        numbers=False,
+        about=(("training", look.job.title), ("head", name), ("step", str(steps[frame])), ("sentence", seen.text)),
+    )
+    st.caption(
+        _(
+            "Mean over {n} sentences. Dotted: the kept step.",
+            n=len(found.facts.shown_sentences),
+        )
+    )

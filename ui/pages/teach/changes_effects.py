@@ -19,10 +19,7 @@ from probing.labelled.labeled_texts import OUTSIDE
 from probing.text_pairs import Mean, mean_of
 from training.jobs.job import JobStatus
 from ui.input.controls import bound_widget, head_name
-from ui.pages.teach.changes_descriptions import interval
-from ui.pages.teach.changes_files import change_provenance
-from ui.pages.teach.changes_head import on_head_click
-from ui.pages.teach.changes_results import HeadChanges
+from ui.pages.teach.changes_results import HeadChanges, change_provenance, interval
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
@@ -30,7 +27,8 @@ from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
 from ui.show.text import format_small
-from ui.state.params import get_params
+from ui.state.params import get_params, set_params
+from viz.figures.head_maps import picked_head
 from viz.figures.training import change_and_effect
 
 MOST = 12  # The number of sentences on which each head is ablated.
@@ -158,3 +156,10 @@ def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
         for at in range(len(uses.size.mean))
     ]  # fmt: skip
     return csv_table(names, lines)
+
+
+def on_head_click(width: int, key: str) -> None:
+    """Select the clicked head of the figure ``key``, which has ``width`` heads in each layer."""
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(TeachOptions, moved=place[0] * width + place[1])

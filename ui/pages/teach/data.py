@@ -1,30 +1,40 @@
-"""Teach page: the choice of a data set, a preview of its rows and the counts of its labels."""
+"""Teach page: the data set, a preview of its rows, its label counts and its checks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _, gettext_lazy, translate
+from inference import UserError
+from inference.tasks.hidden_states import TextSizes
 from probing.labelled import ready_sets
-from probing.labelled.data_checks import Balance, Duplicates, balance, duplicates, preview
+from probing.labelled.data_checks import Balance, Duplicates, LengthFit, Measure, balance, duplicates, fit, preview
 from probing.labelled.evaluation import spans
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from probing.labelled.ready_sets import DatasetCard
 from ui.input.controls import bound_widget
 from ui.pages.teach.options import OWN, TeachOptions
 from ui.pages.teach.own_files import OwnData, own_files
+from ui.run.downloading import draw_offer
 from ui.run.notices import show_notice
+from ui.run.services import get_backend
 from ui.show.tables import draw_table
 from ui.show.text import join_sentences
+from ui.state.session import get_view_state
 
 CHECKED = "teach_checked"
 HEIGHT = 285  # In pixels: seven rows of a table.
 SHOWN = 14  # The number of rows in the preview.
 NARROW = 52  # In pixels: the width of a column of numbers, so that all columns fit on a phone.
+FIT = "teach_fit"
+ENDS = 2  # The special tokens around a text that is read by characters.
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,3 +169,70 @@ def answer_of(row: LabeledText | TaggedText) -> str:
         return row.label
     found = [(kind, row.words[first][0], row.words[last - 1][1]) for kind, first, last in spans(row.tags)]
     return " · ".join(f"{kind}: {row.text[start:end]}" for kind, start, end in found)
+
+
+def checks(data: TaskData, model: str | None, revision: str | None, length: int) -> None:
+    """Show the duplicates, and how many texts are cut or contain unknown tokens.
+
+    Offer the download of the tokenizer if it is missing. ``model`` is None for the character-level model, which
+    has no tokenizer before its training.
+    """
+    show_notice(data.duplicates.sentence, role="status")
+    try:
+        found = _fit(data, model, revision, length)
+        said = found.sentence
+        if found.cut:
+            said = _("{said} Set it by “Maximum length” in “Advanced settings”.", said=said)
+        show_notice(said, role="status")
+        if found.unreadable and model is not None:
+            show_notice(found.unreadable)
+    except UserError as refusal:
+        if refusal.way_out == "download" and model is not None:
+            draw_offer(replace(get_view_state(), model=model, revision=revision or ""), refusal.details["offer"])
+        else:
+            show_notice(refusal.message)
+
+
+def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -> LengthFit:
+    """Return how the texts fit the model's length and vocabulary, cached in the session.
+
+    Raise UserError if the tokenizer cannot be read.
+    """
+    key = (data.key, model, revision, length)
+    kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
+    if kept is None or kept[0] != key:
+        measure = by_characters(data.labels.train) if model is None else _count_tokens_with(model, revision)
+        with st.spinner(_("Counting tokens")):
+            kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
+    return kept[1]
+
+
+def _count_tokens_with(model: str, revision: str | None) -> Measure:
+    """Return a measure that counts the tokens and unknown tokens of texts with the model's tokenizer."""
+
+    def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        sizes = get_backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
+        return zip(sizes.tokens.tolist(), sizes.unknown.tolist(), strict=True)
+
+    return measure
+
+
+def by_characters(train: Sequence[LabeledText] | Sequence[TaggedText]) -> Measure:
+    """Return a measure that counts the characters of texts, plus ENDS tokens, and the unknown characters.
+
+    Unicode width and case are ignored. A character is unknown if the train rows contain it fewer than two times.
+
+    >>> list(by_characters([LabeledText("大家好", "a"), LabeledText("大好", "b")])(["大 家"]))
+    [(4, 1)]
+    """
+    seen = Counter(character for row in train for character in _read(row.text))
+
+    def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+        for text in map(_read, texts):
+            yield len(text) + ENDS, sum(seen[character] < 2 for character in text)
+
+    return measure
+
+
+def _read(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).lower().split())

@@ -1,18 +1,69 @@
-"""The view Teach: fine-tuning on labelled texts, compared with a bag-of-words model (TF-IDF)."""
+"""The view Fine-tune a model: settings of a new training, or a training with its model's views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
-from ui.pages.teach import own_trainings
-from ui.pages.teach.model_views import draw_model_view
+from training.jobs.job import JobStatus
+from ui.input.controls import bound_widget
+from ui.pages.teach import changes, own_sentence, results, saved_model
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.training_progress import draw_progress
 from ui.pages.teach.training_request import begin
-from ui.run.fine_tuning import queue
+from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params, set_params
+
+LISTED = 10  # Only so many trainings are listed, the newest.
+STATES = {
+    "waiting": gettext_lazy("waiting"),
+    "running": gettext_lazy("training"),
+    "stopped": gettext_lazy("stopped"),
+    "failed": gettext_lazy("failed"),
+    "done": gettext_lazy("trained"),
+}
+VIEWS: Mapping[str, Callable[[JobStatus], None]] = {
+    "results": results.draw,
+    "try": own_sentence.draw,
+    "changed": changes.draw_changes,
+    "keep": saved_model.draw,
+}
+
+
+def draw_trainings() -> None:
+    """Draw a button for each training of the visitor, the newest first; draw_trainings nothing if there are none."""
+    found = queue().jobs_of(visitor())
+    if not found:
+        return
+    with st.expander(_("Your trainings ({n})", n=len(found))):
+        for look in found[:LISTED]:
+            _draw_training(look)
+        if len(found) > LISTED:
+            show_notice(_("The newest {n} are shown.", n=LISTED), role="status")
+
+
+def _draw_training(look: JobStatus) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            _("Open"),
+            key=f"look_{look.job.id}",
+            on_click=set_params,
+            args=(TeachOptions,),
+            kwargs={"job": look.job.id},
+        )
+        when = f"{look.job.begun[:16].replace('T', ' ')} UTC"
+        show_notice(f"{look.job.title} · {translate(STATES[look.state])} · {when}", role="status")
+
+
+def draw_model_view(look: JobStatus) -> None:
+    """Draw the view selector and the selected view."""
+    bound_widget(TeachOptions, "show", st.segmented_control, required=True)
+    VIEWS[get_params(TeachOptions).show](look)
 
 
 def how_to_read() -> None:
@@ -55,5 +106,5 @@ def draw_view() -> None:
         draw_training(asked)
     else:
         begin(asked)
-        own_trainings.draw()
+        draw_trainings()
     how_to_read()

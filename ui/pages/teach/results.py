@@ -9,11 +9,8 @@ from inference import UserError
 from probing.labelled.predictions import TestPredictions
 from probing.statistics import wilson
 from training.jobs.job import JobStatus
-from ui.pages.teach.results_calibration import draw_calibration
-from ui.pages.teach.results_confusion import draw_confusion
-from ui.pages.teach.results_data import EvaluationResults, load_results
-from ui.pages.teach.results_labels import draw_labels
-from ui.pages.teach.results_quoting import quote_label
+from ui.pages.teach.results_data import EvaluationResults, load_results, quote_label
+from ui.pages.teach.results_figures import draw_calibration, draw_confusion, draw_labels
 from ui.pages.teach.results_rows import draw_rows
 from ui.run.notices import show_error, show_notice
 

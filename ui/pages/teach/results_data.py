@@ -1,7 +1,8 @@
-"""Evaluation results of a fine-tuned model, cached for all sessions."""
+"""Evaluation results of a fine-tuned model: cached, quoted in sentences, and saved as CSV."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +18,22 @@ from probing.labelled.evaluation import (
     per_label,
 )
 from probing.labelled.predictions import ROWS, TestPredictions, ToldRow, load_predictions, worst_first
+from ui.show.tables import csv_table, download_button
+from viz.figures.theme import truncate
 
+LONGEST = 60  # The maximum number of characters of a quoted label.
 KEPT = 4  # The capacity of the cache, in models.
+
+
+def quote_label(label: str) -> str:
+    """Return the label in quotation marks, truncated and in Unicode isolates.
+
+    The isolates keep a right-to-left label from reordering the text around it.
+
+    >>> quote_label("a")
+    '“\\u2068a\\u2069”'
+    """
+    return f"“\u2068{truncate(label, LONGEST)}\u2069”"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +69,19 @@ def _load_results(folder: Path, _written: int) -> EvaluationResults:
         f1_interval(found),
         calibration(given) if len(given.sure) else None,
     )
+
+
+def save_table(  # noqa: PLR0913  (the contents of the file and its provenance)
+    label: str,
+    names: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    file: str,
+    about: str,
+    found: TestPredictions,
+    model: str,
+) -> None:
+    """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
+    told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
+    told["started from"] = str(found.scores["model"])
+    download_button(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
+         key=f"teach_save_{file}", provenance=told)  # fmt: skip

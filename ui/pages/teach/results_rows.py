@@ -12,9 +12,7 @@ from probing.labelled.evaluation import compare_words
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from probing.labelled.predictions import TagPrediction, TestPredictions, TextPrediction, ToldRow, counts, in_cell
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.results_data import EvaluationResults
-from ui.pages.teach.results_quoting import quote_label
-from ui.pages.teach.results_saving import save_table
+from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table
 from ui.run.notices import show_notice
 from ui.show.microscope import explore_link
 from ui.show.scored_links import paginate

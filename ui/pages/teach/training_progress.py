@@ -1,21 +1,30 @@
-"""Teach page: the queue position and progress of a training, with the buttons Stop and Go on."""
+"""Teach page: queue position, progress and learning curves of a training, with Stop and Go on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, ngettext, translate
 from inference import UserError
 from training.jobs.job import JobStatus
-from ui.pages.teach.curves import curves
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.progress import describe_job, progress_of
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button
+from ui.show.text import join_sentences
 from ui.state.params import set_params
+from viz.figures.training import learning_curve
 
+MEASURES = {"classify": "accuracy", "tag": "f1"}
+NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1")}
+TWINS = (gettext_lazy("Training control 1 of 2"), gettext_lazy("Training control 2 of 2"))
+Line = Mapping[str, Any]
+SCORES, LOSSES = "teach_scores", "teach_losses"
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
@@ -26,6 +35,137 @@ COLLAPSED = {
 }
 PASSES = gettext_lazy("{said} If this lasts, lower the learning rate, or add minutes or rows.")
 ENDED = gettext_lazy("{said} Lower the learning rate, or add minutes or rows.")
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """Progress in steps: ``step`` of ``last``, 0 of 0 before the first log line.
+
+    ``seconds`` is an upper bound of the remaining time, None if unknown.
+    """
+
+    step: int
+    last: int
+    seconds: float | None
+
+    @property
+    def share(self) -> float:
+        """Return the completed fraction, from 0 to 1."""
+        return min(1.0, self.step / self.last) if self.last else 0.0
+
+    @property
+    def time_left(self) -> str:
+        """Return the remaining time in words; "" if unknown.
+
+        >>> (
+        ...     TrainingProgress(40, 133, 92.0).time_left,
+        ...     TrainingProgress(130, 133, 4.0).time_left,
+        ...     TrainingProgress(0, 133, None).time_left,
+        ... )
+        ('about 1.5 minutes left', 'some seconds left', '')
+        """
+        if self.seconds is None:
+            return ""
+        if self.seconds < 20:
+            return _("some seconds left")
+        minutes = f"{self.seconds / 60:.1f}".removesuffix(".0")
+        several = 1 if minutes == "1" else 2  # The plural also serves 0.5 minutes.
+        return ngettext("about {minutes} minute left", "about {minutes} minutes left", several, minutes=minutes)
+
+
+def progress(
+    plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
+) -> TrainingProgress:
+    """Compute the progress from the log lines of plans, steps and evaluations.
+
+    The time limit ``minutes`` bounds the remaining time.
+
+    >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
+    >>> progress(plans, steps, []).time_left, progress(plans, steps, [], minutes=2.0).time_left
+    ('about 2.3 minutes left', 'about 1 minute left')
+    """
+    last = int(plans[-1]["last"]) if plans else 0
+    at = max((*steps, *scored), key=lambda line: line["step"], default=None)
+    if at is None or not at["step"]:
+        return TrainingProgress(0, last, 60 * minutes if minutes is not None and last else None)
+    left = (last - at["step"]) * at["seconds"] / at["step"]
+    if minutes is not None:
+        left = max(0.0, min(left, 60 * minutes - at["seconds"]))
+    return TrainingProgress(int(at["step"]), last, left if last else None)
+
+
+def progress_of(look: JobStatus) -> TrainingProgress:
+    """Return the progress of a job within its current phase."""
+    minutes = look.job.settings.minutes if look.phase == "teach" else None
+    return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
+
+
+def describe_job(look: JobStatus) -> str:
+    """Return a sentence on the phase and the progress of a running job."""
+    if look.phase == "changes":
+        return _("Comparing the heads")
+    found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Training")
+    if not found.last:
+        return _("Loading model and data")
+    if found.step >= found.last:
+        return _("Saving and testing") if look.phase == "teach" else _("Saving the control")
+    said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
+    return _("{said}, {left}", said=said, left=found.time_left) if found.time_left else said
+
+
+def _describe_control(look: JobStatus) -> str:
+    """Return a phrase for the shuffled-label control that is being trained."""
+    plans = look.lines("plan")
+    number = plans[-1].get("twin", 0) if plans else 0
+    return translate(TWINS[number]) if number < len(TWINS) else _("Training a control")
+
+
+def curves(look: JobStatus) -> None:
+    """Draw the scores on the dev rows and the training loss, with a summary and a CSV export.
+
+    Draw nothing before the first evaluation.
+    """
+    kind = look.job.kind
+    scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in look.lines("evaluation", "teach")]
+    learned = [(int(line["step"]), float(line["loss"])) for line in look.lines("step", "teach")]
+    if not scored:
+        return
+    plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
+    last = int(plans[-1]["last"]) if plans else None
+    baseline = float(counted[-1]["accuracy"]) if counted else None
+    # The role is not "status", because the text changes every few seconds.
+    show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
+    made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
+    left, right = st.columns(2)
+    collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
+    figure = learning_curve(scored, theme(), _("Dev score"), translate(NAMES[kind]),
+                            last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
+    draw_chart(figure, SCORES, place=left, about=lambda: made)
+    figure = learning_curve(learned, theme(), _("Training loss"), _("loss (nats)"), last=last)
+    draw_chart(figure, LOSSES, place=right, about=lambda: made)
+    rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
+    download_button(
+        _("Save curves"),
+        csv_table(("curve", "step", "value"), rows),
+        "headlight-training.csv",
+        _("All digits"),
+        provenance=made,
+    )
+
+
+def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
+    """Return a sentence on the best score so far, compared with the bag-of-words baseline if known.
+
+    >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
+    'Best so far: accuracy 0.900 on the dev rows, at step 13. Bag of words: 0.950.'
+    """
+    step, score = max(scored, key=lambda point: point[1])
+    said = _(
+        "Best so far: {measure} {score:.3f} on the dev rows, at step {step:,}.", measure=measure, score=score, step=step
+    )
+    if baseline is None:
+        return said
+    return join_sentences(said, _("Bag of words: {baseline:.3f}.", baseline=baseline))
 
 
 def draw_progress(look: JobStatus) -> None:

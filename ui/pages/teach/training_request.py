@@ -1,26 +1,128 @@
-"""Teach page: a new training, from the chosen settings to its place in the queue."""
+"""Teach page: a new training: initial model, settings, and its place in the queue."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from i18n import _, gettext_lazy
-from inference import UserError
-from training.jobs.job import CHARACTERS, FinetuneSettings, Training, new_job
-from ui.pages.teach.checks import checks
-from ui.pages.teach.data import TaskData, pick_data, show_data
+from i18n import _, gettext_lazy, translate
+from inference import EMBEDDED, UserError
+from inference.hub_cards import ModelCard
+from probing.labelled.labeled_texts import LabeledDataset, uses_spaces
+from training.jobs.job import CHARACTERS, FinetuneSettings, Training, default_settings, new_job
+from ui.input.controls import bound_widget
+from ui.input.model_chip import pick_model
+from ui.pages.teach.data import TaskData, checks, pick_data, show_data
 from ui.pages.teach.options import TeachOptions
-from ui.pages.teach.training_controls import pick_how
 from ui.run.fine_tuning import cards, queue, visitor
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.text import format_comma_list
 from ui.state.params import set_params
 
+LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
+STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
+ABOUT_START = gettext_lazy(
+    "Pretrained models need few examples; random weights learn characters and task in any language."
+)
+MINUTES = gettext_lazy("At most; fewer if the epochs are done")
+EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
+NUMBERS = {
+    "epochs": (
+        gettext_lazy("Epochs"),
+        gettext_lazy("At most; fewer if the minutes are over"),
+    ),
+    "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to so many tokens.")),
+    "frozen": (
+        gettext_lazy("Frozen layers"),
+        gettext_lazy("From the embeddings upwards"),
+    ),
+    "seed": (
+        gettext_lazy("Seed"),
+        gettext_lazy("Splits, initial head weights and row order"),
+    ),
+}
 WRITES = gettext_lazy("Encoder-decoders cannot be fine-tuned here. Pick a model such as BERT.")
+
+
+def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
+    """Draw the controls; return the name of the initial model and the settings."""
+    start = options.start or fitting(data.labels, get_backend().models())
+    left, right = st.columns([3, 1])
+    with left:
+        _pick_start(start, options.start_revision)
+    numbers = clamp_settings(options, start)
+    _number("minutes", numbers, right, gettext_lazy("Minutes"), MINUTES)
+    with st.expander(_("Advanced settings")):
+        columns = st.columns(5)
+        for name, place in zip(NUMBERS, columns, strict=False):
+            _number(name, numbers, place, *NUMBERS[name])
+        bound_widget(TeachOptions, "rate", columns[4].selectbox)
+    rate = float(options.rate) if options.rate else None
+    minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
+    return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)
+
+
+def fitting(labels: LabeledDataset, models: Iterable[ModelCard]) -> str:
+    """Return the default initial model for the script of the texts.
+
+    Texts with spaces between words use the embedded model. Its vocabulary splits other texts into uninformative
+    pieces, so they use a downloaded Chinese encoder, or else the character-level model.
+    """
+    if uses_spaces(row.text for row in labels.train):
+        return EMBEDDED
+    here = (card for card in models if card.downloaded and card.kind == "encoder")
+    return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
+
+
+def clamp_settings(options: TeachOptions, start: str) -> dict[str, int]:
+    """Return the numeric settings, each clamped to its limits, because a link may contain any number.
+
+    >>> clamp_settings(TeachOptions(minutes=9_999, length=1), CHARACTERS)
+    {'minutes': 240, 'epochs': 30, 'length': 8, 'frozen': 0, 'seed': 0}
+    """
+    asked = {name: getattr(options, name) for name in LIMITS}
+    if options.epochs is None:
+        asked["epochs"] = FROM_NOTHING if start == CHARACTERS else EPOCHS
+    return {name: min(max(asked[name], least), most) for name, (least, most) in LIMITS.items()}
+
+
+def _pick_start(start: str, revision: str) -> None:
+    """Draw the choice between a pretrained model and a new character-level model."""
+    box = "teach_start"
+    st.session_state[box] = "nothing" if start == CHARACTERS else "model"
+
+    def keep() -> None:
+        picked = CHARACTERS if st.session_state[box] == "nothing" else EMBEDDED
+        set_params(TeachOptions, start=picked, start_revision="")
+
+    st.segmented_control(_("Start from"), list(STARTS), key=box, format_func=lambda name: translate(STARTS[name]),
+                         on_change=keep, required=True, help=translate(ABOUT_START))  # fmt: skip
+    if start == CHARACTERS:
+        show_notice(
+            _("Four layers of four heads, initialised at random; tokens are characters that occur at least twice."),
+            role="status",
+        )
+        return
+    pick_model("teach", start, revision, lambda name, its: set_params(TeachOptions, start=name, start_revision=its),
+               label=_("Initial model"))  # fmt: skip
+
+
+def _number(name: str, numbers: dict[str, int], place: DeltaGenerator, label: str, about: str) -> None:
+    least, most = LIMITS[name]
+    bound_widget(
+        TeachOptions,
+        name,
+        place.number_input,
+        translate(label),
+        least,
+        most,
+        shown=numbers[name],
+        help=translate(about),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     part = options.side
     places = places_of(translation, part)
     sets = [(Ablate(*place, part),) for place in places]
-    found = effects(translation, sets, _("Removing every head in turn"))
+    found = effects(translation, sets, _("Ablating each head"))
     if not len(found.changes):
         return
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
@@ -79,7 +79,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     show_notice(summary(found, places, part), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
-        values, theme(), _("What each head's removal changes"), translate(UNIT), diverging=True, selected=selected,
+        values, theme(), _("Effect of ablating each head"), translate(UNIT), diverging=True, selected=selected,
         meaning=(_("less likely"), _("more likely")))  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
@@ -155,7 +155,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
         show_notice(_("There are no other sets of this size to compare with."), "status")
         return
     mine = effects(translation, [edits], _("Asking the model"))
-    found = effects(translation, sets, _("Removing random sets of the same size"))
+    found = effects(translation, sets, _("Computing the random baseline"))
     if not len(mine.changes) or len(found.changes) < 2:
         return
     change, sizes = float(mine.changes[0]), np.abs(found.changes)

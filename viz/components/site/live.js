@@ -6,7 +6,9 @@ import { h, setText } from "../shared/elements.js";
 import { _ } from "../shared/words.js";
 import { createForm } from "./live_form.js";
 import { download, openModel } from "./live_model.js";
+import { measureDifference } from "./live_payload.js";
 
+/** @import { Selection } from "../explore/types.js" */
 /** @import { Fields, Host } from "./live_form.js" */
 /** @import { Manifest } from "./live_model.js" */
 /** @typedef {{manifest: string, name: string, bytes: number}} Offer */
@@ -38,7 +40,11 @@ async function waitForStore(registered) {
  */
 export function createLive(root, offer, host, registered) {
   /** @type {Fields} */
-  let fields = { text: "", pair: "", off: "", similar: "" };
+  let fields = { own: "", pair: "", off: "", similar: "" };
+  /** @type {Partial<Selection>|null} of an address */
+  let selection = null;
+  /** @type {(() => ReturnType<typeof createForm>)|null} */
+  let makeForm = null;
   /** @type {AbortController|null} */
   let stop = null;
   /** @type {ReturnType<typeof createForm>|null} */
@@ -48,6 +54,7 @@ export function createLive(root, offer, host, registered) {
   const button = (label, onclick) => h("button", { type: "button", class: "choice", onclick }, label);
 
   function invite(said = "") {
+    root.setAttribute("aria-label", _("Your own text"));
     root.replaceChildren(
       button(_("Run live ({megabytes} MB)", { megabytes: megabytes(offer.bytes) }), ask),
       h(
@@ -103,26 +110,35 @@ export function createLive(root, offer, host, registered) {
       await waitForStore(registered);
       const about = await manifest();
       const model = await openModel(about, { signal, report });
-      const opened = createForm(root, about, model, host);
-      await opened.check();
-      return opened;
+      const difference = await measureDifference(about, model);
+      return () => createForm(root, about, model, difference, host);
     }
     try {
-      form = await Promise.race([open(), stopped]);
-      form.open(fields);
+      makeForm = await Promise.race([open(), stopped]);
+      form = makeForm();
+      form.open(fields, selection);
     } catch (error) {
       invite(signal.aborted ? _("Stopped.") : error instanceof Error ? error.message : String(error));
     }
   }
-  invite();
   return {
-    /** Show the text of an address, or offer it if the model is not there yet. @param {Record<string, string>} given */
-    open(given) {
-      fields = { text: given.own ?? "", pair: given.pair ?? "", off: given.off ?? "", similar: given.similar ?? "" };
-      if (form) form.open(fields);
-      else stored().then((here) => here ? start() : undefined);
+    /**
+     * Show the text of an address; return false if the model is not there yet.
+     * @param {import("./address.js").Where} given @param {Partial<Selection>} chosen
+     */
+    open({ own = "", pair = "", off = "", similar = "" }, chosen) {
+      [fields, selection] = [{ own, pair, off, similar }, chosen];
+      if (!form) stored().then((here) => here ? start() : undefined);
+      form?.open(fields, selection);
+      return form !== null;
     },
-    opened: () => form !== null,
+    /** Draw in the language of the page. */
+    redraw() {
+      if (!form || !makeForm) return invite();
+      const typed = form.typed();
+      form = makeForm();
+      form.fill(typed, null);
+    },
     /** Follow the selected head. */
     selected: () => form?.selected(),
   };

@@ -1,16 +1,14 @@
 // The form for live texts of a static site: two texts, and heads to ablate. A text runs while the reader types.
 
 import { h, setText } from "../shared/elements.js";
-import { decodeFrame } from "../shared/frames.js";
 import { _, together } from "../shared/words.js";
-import { download } from "./live_model.js";
 import { largestDifference, liveView } from "./live_payload.js";
 import { createSimilarity } from "./live_table.js";
 
 /** @import { Cell, Payload, Selection, Source } from "../explore/types.js" */
 /** @import { Manifest, Model, Pass } from "./live_model.js" */
 /** @import { Ran } from "./live_payload.js" */
-/** @typedef {{text: string, pair: string, off: string, similar: string}} Fields of the address: both texts, the
+/** @typedef {{own: string, pair: string, off: string, similar: string}} Fields of the address: both texts, the
  * ablated heads, and "1" with the table of similarity */
 /**
  * The page around: `show` draws a text, `selection` returns what is selected, and `recorded` the recorded text that is
@@ -18,7 +16,7 @@ import { createSimilarity } from "./live_table.js";
  * @typedef {object} Host
  * @property {(payload: Payload, source: Source, fields: Fields) => void} show
  * @property {() => Partial<Selection>} selection
- * @property {() => Payload|null} recorded
+ * @property {() => Payload|null} recorded @property {() => string} language
  */
 
 const REST = 250; // ms without a key until a text runs
@@ -28,9 +26,10 @@ const nameOf = (id, { heads }) => `${Math.floor(id / heads)}-${id % heads}`;
 
 /**
  * Create the form, which replaces the content of `root` when it is opened.
- * @param {HTMLElement} root @param {Manifest} manifest @param {Model} model @param {Host} host
+ * @param {HTMLElement} root @param {Manifest} manifest @param {Model} model @param {number} difference from
+ * the Python app @param {Host} host
  */
-export function createForm(root, manifest, model, host) {
+export function createForm(root, manifest, model, difference, host) {
   const text = h("textarea", { rows: 2, dir: "auto", oninput: wait });
   const pair = h("textarea", { rows: 2, dir: "auto", oninput: wait });
   const ablate = h("button", {
@@ -61,7 +60,6 @@ export function createForm(root, manifest, model, host) {
   let timer = 0;
   let runs = 0;
   let shown = 0;
-  let difference = NaN;
   let similar = false;
 
   function wait() {
@@ -131,15 +129,18 @@ export function createForm(root, manifest, model, host) {
       if (number < shown) return;
       [shown, plain] = [number, found];
       const recorded = host.recorded();
-      if (recorded) before = { cells: recorded.queries };
-      const view = liveView(manifest, edited, `live:${number}`, before && { ...before, selection: host.selection() });
+      if (recorded && !before?.selection) before = { cells: recorded.queries };
+      const view = liveView(
+        manifest,
+        edited,
+        `live:${number}`,
+        before && { selection: host.selection(), ...before },
+        host.language(),
+      );
       before = { cells: found.reading.cells };
       setText(wrong, "");
       setText(said, status(edited.pass, found.pass));
-      host.show(view.payload, view.source, {
-        ...{ text: first, pair: second ?? "", off: [...ablated].join(",") },
-        similar: similar ? "1" : "",
-      });
+      host.show(view.payload, view.source, typed());
       drawHeads();
       await drawSimilarity(number, first, second);
     } catch (error) {
@@ -158,6 +159,28 @@ export function createForm(root, manifest, model, host) {
     }
     if (number === shown) similarity.show(encoded[0], encoded[1], manifest.pooling);
   }
+  /** Return the content of the form. @returns {Fields} */
+  function typed() {
+    const off = [...ablated].join(",");
+    return { own: text.value.trim(), pair: pair.value.trim(), off, similar: similar ? "1" : "" };
+  }
+  /**
+   * Draw the form with texts and heads.
+   * @param {Fields} fields @param {Partial<Selection>|null} selection
+   */
+  function fill(fields, selection) {
+    if (!text.isConnected) draw();
+    const recorded = fields.own ? null : host.recorded();
+    const starts = recorded && !recorded.pair && recorded.queries.length <= manifest.longest ? recorded : null;
+    before = fields.own && selection ? { selection } : null;
+    text.value = fields.own || starts?.text || manifest.check.text;
+    pair.value = fields.pair;
+    similar = fields.similar === "1";
+    const count = manifest.layers * manifest.heads;
+    const heads = fields.off.split(",").filter((id) => /^\d{1,4}$/.test(id)).map(Number);
+    ablated = new Set(heads.filter((id) => id < count));
+    drawHeads();
+  }
   /** @param {Pass} pass @param {Pass} without without ablated heads */
   function status({ maps, milliseconds }, without) {
     const time = _("{milliseconds} ms. Largest difference from the Python app: {difference}.", {
@@ -169,30 +192,14 @@ export function createForm(root, manifest, model, host) {
     return together(time, _("Largest change by ablation: {change}.", { change: change.toFixed(2) }));
   }
   return {
-    /** Compare the weights of the manifest's text with those of the Python app. */
-    async check() {
-      const { arrays } = decodeFrame(await download(manifest.check.maps));
-      const { maps } = await model.run(model.read(manifest.check.text));
-      const others = maps.map((map, id) => {
-        const { data } = arrays[`maps.${Math.floor(id / manifest.heads)}`];
-        return Float32Array.from(
-          data.subarray((id % manifest.heads) * map.length, (id % manifest.heads + 1) * map.length),
-        );
-      });
-      difference = largestDifference(maps, others);
-    },
-    /** Show the text of an address, or run the recorded text that is shown. @param {Fields} fields */
-    open(fields) {
-      if (!text.isConnected) draw();
-      const recorded = fields.text ? null : host.recorded();
-      const starts = recorded && !recorded.pair && recorded.queries.length <= manifest.longest ? recorded : null;
-      before = fields.text ? {} : null;
-      text.value = fields.text || starts?.text || manifest.check.text;
-      pair.value = fields.pair;
-      similar = fields.similar === "1";
-      const count = manifest.layers * manifest.heads;
-      const heads = fields.off.split(",").filter((id) => /^\d{1,4}$/.test(id)).map(Number);
-      ablated = new Set(heads.filter((id) => id < count));
+    typed,
+    fill,
+    /**
+     * Show the text of an address with its selection, or run the recorded text that is shown.
+     * @param {Fields} fields @param {Partial<Selection>|null} selection
+     */
+    open(fields, selection) {
+      fill(fields, selection);
       run();
     },
     selected: drawHeads,

@@ -20,7 +20,7 @@ import { unpack } from "./unpack.js";
  * @property {number} longest tokens of a text at most
  * @property {Record<"runtime"|"worker"|"tokenizers"|"wasm"|"graph"|"tokenizer", Part>} files
  * @property {string[]} rows files of the embedding table @property {number} rowsPerFile
- * @property {{single: Payload, pair: Payload}} templates
+ * @property {Record<string, {single: Payload, pair: Payload}>} templates by language
  * @property {Habits|null} habits
  * @property {{text: string, maps: string}} check a text with the weights of the Python app
  */

@@ -1,12 +1,15 @@
 // The data of the main view for a text that the browser ran; viz/components/explore/content.py writes it for the app.
 
+import { decodeFrame } from "../shared/frames.js";
+import { download } from "./live_model.js";
 import { summarize } from "./live_summary.js";
 import { recordedSource } from "./recorded.js";
 
 /** @import { Cell, Payload, Selection } from "../explore/types.js" */
 /** @import { Reading } from "./live_cells.js" */
-/** @import { Manifest, Pass } from "./live_model.js" */
-/** @typedef {{cells?: Cell[]}} Before the cells shown before; without cells, the selection is that of an address */
+/** @import { Manifest, Model, Pass } from "./live_model.js" */
+/** @typedef {{cells?: Cell[], selection?: Partial<Selection>}} Before the cells shown before, or the selection of an
+ * address */
 /** @typedef {{text: string, pair: string|null, reading: Reading, pass: Pass}} Ran a text with its pass */
 
 const SHARE = 0.5; // share of the earlier tokens from which a text counts as edited, as in ui/state/selection.py
@@ -31,12 +34,12 @@ export function placeAfterEdit(before, after, at) {
 /**
  * Return the payload of the main view and its source of arrays.
  * @param {Manifest} manifest @param {Ran} ran @param {string} base name of the text, different for every pass
- * @param {(Before & {selection: Partial<Selection>})|null} before
+ * @param {(Before & {selection: Partial<Selection>})|null} before @param {string} language
  */
-export function liveView(manifest, { text, pair, reading, pass }, base, before) {
+export function liveView(manifest, { text, pair, reading, pass }, base, before, language) {
   const { layers, heads, habits, templates } = manifest;
   const { cells, written } = reading;
-  const template = pair === null ? templates.single : templates.pair;
+  const template = templates[language][pair === null ? "single" : "pair"];
   const found = summarize((layer, head) => pass.maps[layer * heads + head], manifest, cells, written, habits);
   const [focus, target] = [before?.selection.focus, before?.selection.target].map((at) =>
     before ? placeAfterEdit(before.cells ?? cells, cells, at) : null
@@ -57,7 +60,7 @@ export function liveView(manifest, { text, pair, reading, pass }, base, before) 
     return [`maps.${layer}`, { dtype: "float32", shape, data }];
   }));
   const source = recordedSource({
-    header: { payload, layers: Array(layers).fill({}), summed: null, sampled: false, habits },
+    header: { payload, layers: Array(layers).fill({}), summed: null, sampled: false, habits, said: {}, words: null },
     arrays: {
       ...arrays,
       means: { dtype: "float32", shape: [layers, heads, cells.length], data: found.means },
@@ -72,4 +75,18 @@ export function largestDifference(maps, others) {
   let most = 0;
   maps.forEach((map, id) => map.forEach((weight, at) => most = Math.max(most, Math.abs(weight - others[id][at]))));
   return most;
+}
+
+/**
+ * Return the largest difference between the weights of the manifest's text and those of the Python app.
+ * @param {Manifest} manifest @param {Model} model
+ */
+export async function measureDifference({ check, heads }, model) {
+  const { arrays } = decodeFrame(await download(check.maps));
+  const { maps } = await model.run(model.read(check.text));
+  const others = maps.map((map, id) => {
+    const start = (id % heads) * map.length;
+    return Float32Array.from(arrays[`maps.${Math.floor(id / heads)}`].data.subarray(start, start + map.length));
+  });
+  return largestDifference(maps, others);
 }

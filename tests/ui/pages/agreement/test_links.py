@@ -7,8 +7,7 @@ import pytest
 from attention.view import View
 from tests.support.asking import asked, notes, says
 from tests.support.traces import sentence_trace
-from ui.pages.agreement.explanations import words_of
-from ui.pages.agreement.options import AgreementOptions
+from ui.pages.agreement.page import AgreementOptions, words_of
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from inference.tasks.edit_effects import Effect
 from inference.tasks.labels import CHOICE, EACH
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.tinylabels import save
-from ui.pages.cause import labels
+from ui.pages.cause import metric
 
 TEXT = "the animal was a cat"
 LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
@@ -20,7 +20,7 @@ LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
 
 @pytest.mark.parametrize("sort", [CHOICE, EACH])
 def test_of_two_labels_the_probabilities_are_told(sort: str) -> None:
-    found = labels._pair_log_probs(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
+    found = metric._pair_log_probs(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
     assert found.names == ("c", "a")
     odds = np.exp(LOGITS) if sort == CHOICE else 1 / (1 + np.exp(-LOGITS))
     shares = odds / odds.sum(axis=1, keepdims=True) if sort == CHOICE else odds
@@ -35,7 +35,7 @@ def test_a_text_s_and_a_word_s_label_are_watched(tmp_path: Path) -> None:
         says(asked("cause", model=text, text=TEXT, watch="label", first="sad", second="wild", edits="a0-1"),
              "“sad”")  # fmt: skip
         page = asked("cause", model=words, text=TEXT, watch="tag", word=3, edits="a0-1")
-        says(page, "With head 0-1 removed")
+        says(page, "With head 0-1 ablated")
         assert [box.value for box in page.selectbox if box.label == "Word"] == [3]
         says(asked("cause", model=number, text=TEXT, watch="label"), "not probabilities")
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.asking import asked, notes, press, says
 from ui.ablation.controls import CLEAR
+from ui.pages.cause.page import PROMPT
 
 
 @pytest.mark.slow
@@ -14,11 +15,11 @@ def test_edits_that_do_not_fit_are_refused_and_can_be_put_back() -> None:
     (refusal,) = notes(page, "refusal")
     assert "6 layers of 12 heads" in refusal
     press(page, CLEAR)
-    says(page, "removed. Click")
+    says(page, PROMPT)
 
 
 @pytest.mark.slow
 def test_a_damaged_link_leaves_the_rest() -> None:
     page = asked("cause", edits="a3-1,<b>x</b>")
     says(page, "as a3-1")
-    says(page, "With head 3-1 removed")
+    says(page, "With head 3-1 ablated")

@@ -13,7 +13,7 @@ from classroom.store import Store
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.classroom import joining as door_module
+from ui.pages.classroom import page as door_module
 from ui.pages.classroom import teacher_view as desk_module
 from ui.pages.classroom.teacher_view import invitations, join_link
 from ui.run import classes

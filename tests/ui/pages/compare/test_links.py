@@ -89,7 +89,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     assert layer > 1
     page = asked("compare", model=EMBEDDED, differs="edit", edits="a1-0", layer=3, head=1)
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
-    says(page, f"“it” gives “animal” {weights[0]:.2f} before and {weights[1]:.2f} with head 1-0 removed.")
+    says(page, f"“it” gives “animal” {weights[0]:.2f} before and {weights[1]:.2f} with head 1-0 ablated.")
     says(page, f"Head {layer}-{head} changes most")
     says(asked("compare", differs="edit", edits="-"), "72 heads changes.")
 
@@ -112,7 +112,7 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     ("query", "said"),
     [
         ({"text": "Hello there", "differs": "text"}, "Type a second text"),
-        ({"text": "Hello there"}, "with head 0-0 removed"),
+        ({"text": "Hello there"}, "with head 0-0 ablated"),
         ({"text": "Hello there", "other": "One two three", "special": 0}, "no words in common"),
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (

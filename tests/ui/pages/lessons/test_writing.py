@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from lessons.library import pack_lesson, unpack_lesson
 from lessons.schema import LocalizedText
+from lessons.steps import markdown_of as shown
 from tests.support.asking import asked, notes, press, says
-from ui.pages.lessons.markdown import translate_markdown as shown
 
 SMALL = """title = "One"
 minutes = 5

@@ -13,8 +13,7 @@ from inference.settings import Settings
 from inference.tasks.predictions import MaskedWords, Place, SurprisalRequest
 from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
-from ui.pages.masked_words.hidden_words import after_click, places_of
-from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.pages.masked_words.options import MaskedWordsOptions, after_click, places_of
 from ui.run.page_model import PageModel
 from ui.show.text import percent
 from ui.state.view_state import ViewState

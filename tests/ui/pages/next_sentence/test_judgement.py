@@ -12,7 +12,7 @@ from inference.files.embedded import BERT
 from inference.tasks.predictions import NEXT, ORDER, NextSentenceAnswer
 from tests.support.asking import asked, says
 from tests.support.savedfiles import SavedBytes, parts
-from ui.pages.next_sentence.judgement import EXAMPLE, describe_equal_verdicts
+from ui.pages.next_sentence.page import EXAMPLE, describe_equal_verdicts
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,8 @@ from probing.statistics import count_by_chance, row_thresholds
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
-from ui.pages.patching.descriptions import describe_answer, describe_patching, describe_site, exceeds_band
 from ui.pages.patching.metric import PatchingMetric, hidden_in_both
-from ui.pages.patching.results import PatchingResult
+from ui.pages.patching.results import PatchingResult, describe_answer, describe_patching, describe_site, exceeds_band
 from ui.show.text import times
 
 REQUESTS = TraceRequest(text="a"), TraceRequest(text="b")

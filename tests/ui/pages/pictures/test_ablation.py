@@ -67,7 +67,7 @@ def test_places_are_named_as_the_view_names_them() -> None:
     ]  # fmt: skip
     edits = (Ablate(0, 1), MaskKey(0, 2), MaskKey(1, 2), MaskEdge(1, 2, 3, 0))
     assert describe_edits(edits, trace) == (
-        "head 0-1 removed, row 1, column 1 hidden, head 1-2: row 1, column 2 → [CLS] masked"
+        "head 0-1 ablated, row 1, column 1 masked, head 1-2: row 1, column 2 → [CLS] masked"
     )
 
 
@@ -79,7 +79,7 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
     edits = ((), (Ablate(1, 2),))
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
     cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
-    says(page, f"With head 1-2 removed: cosine to the original image vector {cosine:.4f}")
+    says(page, f"With head 1-2 ablated: cosine to the original image vector {cosine:.4f}")
     assert count_edits((Ablate(1, 2),)) in [caption.value for caption in page.caption]
     press(page, CLEAR)
     assert address(page, "edits") == "-"

@@ -8,7 +8,7 @@ import pytest
 
 from probing.results import RelationRow
 from tests.support.asking import asked, notes
-from ui.pages.roles.relations import Relations, summary
+from ui.pages.roles.evidence import Relations, describe_relations
 
 
 def row(p: float, accuracy: float = 95.0) -> RelationRow:
@@ -17,12 +17,12 @@ def row(p: float, accuracy: float = 95.0) -> RelationRow:
 
 def test_no_count_of_the_choosing_half_is_told() -> None:
     told = {(layer, 0): row(0.4) for layer in range(61)}
-    said = summary(Relations(told, {(0, 0): row(0.2)}), 72)
+    said = describe_relations(Relations(told, {(0, 0): row(0.2)}), 72)
     assert re.findall(r"\d+", said) == ["72", "100", "61", "0"]
 
 
 def test_a_head_is_named_if_it_finds_more_and_not_if_less() -> None:
-    said = summary(Relations({(1, 0): row(0.01), (2, 0): row(0.001, accuracy=20.0)}), 72)
+    said = describe_relations(Relations({(1, 0): row(0.01), (2, 0): row(0.001, accuracy=20.0)}), 72)
     assert re.findall(r"\d+", said)[:4] == ["1", "72", "1", "0"]
     assert "1-0 coref" in said
     assert "2-0" not in said

@@ -19,10 +19,15 @@ from inference.tasks.edit_effects import Effect
 from inference.tasks.labels import CHOICE, LabelAnswer, WordTags
 from tests.support.asking import LONGEST, notes, says
 from tests.support.comparedfolders import LOOK, SHOWN, job
-from ui.pages.teach.changes_descriptions import describe_changes, describe_wait
 from ui.pages.teach.changes_effects import effects_without
-from ui.pages.teach.changes_files import HEADS, change_provenance, heads_csv
-from ui.pages.teach.changes_results import load_changes
+from ui.pages.teach.changes_results import (
+    HEADS,
+    change_provenance,
+    describe_changes,
+    describe_wait,
+    heads_csv,
+    load_changes,
+)
 
 
 def script(folder: str) -> None:

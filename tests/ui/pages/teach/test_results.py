@@ -18,8 +18,8 @@ from tests.support.asking import choose, notes, says
 from tests.support.toldfolders import HOSTILE
 from ui.pages.teach import results_rows
 from ui.pages.teach.results import headline
-from ui.pages.teach.results_confusion import describe_worst
 from ui.pages.teach.results_data import EvaluationResults, load_results
+from ui.pages.teach.results_figures import describe_worst
 from ui.state.view_state import ViewState
 
 TAGGED = [

@@ -15,8 +15,8 @@ from tests.support.cases import loop_over
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
 from training.jobs.job import Training
-from ui.pages.teach import routes
-from ui.pages.teach.routes import PREFIX
+from ui.pages.teach import saved_model
+from ui.pages.teach.saved_model import PREFIX
 from ui.routes.limits import ConcurrencyLimit
 
 
@@ -28,7 +28,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def client() -> TestClient:
-    return TestClient(Starlette(routes=routes.routes()))
+    return TestClient(Starlette(routes=saved_model.routes()))
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def test_what_is_not_saved_yet_is_told(client: TestClient, job: Training, place:
 def test_too_many_at_once_are_told_and_the_places_are_free_again(
     client: TestClient, job: Training, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sending = ConcurrencyLimit(1, 0, routes.BUSY)
-    monkeypatch.setattr(routes, "SENDING", sending)
+    sending = ConcurrencyLimit(1, 0, saved_model.BUSY)
+    monkeypatch.setattr(saved_model, "SENDING", sending)
     with sending.places:
         answer = client.get(f"{PREFIX}/{job.id}.zip")
-        assert (answer.status_code, answer.text) == (503, routes.BUSY)
+        assert (answer.status_code, answer.text) == (503, saved_model.BUSY)
         assert int(answer.headers["retry-after"]) > 0
     for _ in range(3):
         assert client.get(f"{PREFIX}/{job.id}.zip").status_code == 200

@@ -20,7 +20,7 @@ from training.jobs import job as jobs
 from training.jobs import job as packed
 from training.jobs.job import CHARACTERS, Training
 from ui.pages.teach.own_files import WANTED
-from ui.pages.teach.training_controls import fitting
+from ui.pages.teach.training_request import fitting
 
 TITLES = "".join(f"第{at}个{'球赛' if at % 2 else '股市'}\t{at % 2}\n" for at in range(40)).encode()
 HOSTILE = b"note,said,which\n" + b"".join(

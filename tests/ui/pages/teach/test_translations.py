@@ -25,13 +25,12 @@ from tests.ui.pages.teach.test_changes import Answering
 from tests.ui.pages.teach.test_results import TAGGED, changed
 from training.jobs import job as jobs
 from training.jobs.job import CHARACTERS, State
-from ui.pages.teach import results_calibration, results_labels
-from ui.pages.teach.changes_descriptions import describe_changes, describe_head, describe_wait
+from ui.pages.teach import results_figures
+from ui.pages.teach.changes_results import describe_changes, describe_head, describe_wait
 from ui.pages.teach.changes_results import load_changes as compared
-from ui.pages.teach.progress import TrainingProgress
 from ui.pages.teach.results import headline
 from ui.pages.teach.results_data import load_results
-from ui.pages.teach.training_progress import in_words
+from ui.pages.teach.training_progress import TrainingProgress, in_words
 
 TWO_OF_A_KIND = {"kind": "collapse", "step": 20, "only": "a"}
 HALF_WAY = [plan(133), {"kind": "baseline", "accuracy": 0.75}, evaluation(0, accuracy=0.2), step(20, 1.5),
@@ -175,10 +174,10 @@ def test_the_headline_is_chinese_whoever_wins(tmp_path: Path) -> None:
         for counted in (0.5, 0.7, 0.9):
             test = {**found.predictions.test, "accuracy": 0.7, "baseline_accuracy": counted}
             chinese(*headline(changed(found, test=test, finished=False, cut=long, **dev)))
-        chinese(results_labels.describe_rare(found.each))
+        chinese(results_figures.describe_rare(found.each))
         assert found.sureness is not None
         for error in (0.0, 1.0):
-            chinese(*results_calibration.summary(replace(found.sureness, error=error), "样本"))
+            chinese(*results_figures.summary(replace(found.sureness, error=error), "样本"))
 
 
 def test_a_model_that_says_one_thing_is_told_in_chinese(tmp_path: Path) -> None:

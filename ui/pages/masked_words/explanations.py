@@ -1,0 +1,290 @@
+"""Attention of a blank, and attributions of its prediction to words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import FloatArray
+from attention.tokens import TokenRow
+from attention.trace import Trace
+from i18n import LazyMessage, _, gettext_lazy, translate
+from inference import TraceRequest
+from inference.tasks.attribution import Gradients, OcclusionRequest
+from inference.tasks.predictions import Filled, Guess, MaskedWords
+from ui.input.controls import bound_widget, head_of, keep_head, rank_of
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.run.progress import ask_many
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import number_duplicates
+from ui.show.views import link_to_view
+from ui.state.examples import example_of
+from ui.state.params import get_params
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState, to_query
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
+from viz.figures import head_maps
+from viz.figures.theme import sides
+from viz.figures.token_bars import importance
+
+MAP, STRIP = "blank_map", "blank_strip"
+
+
+def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
+    """Draw the attention of each head from the blank to the selected word, and the text shaded by a head."""
+    asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
+    with st.spinner(_("Reading the text"), show_time=True):
+        trace = get_backend().trace(asked)
+    place = blank_in(trace, filled, at)
+    if place is None:
+        show_notice(
+            _("With mask tokens this text is tokenized differently; no attention map applies."),
+            role="status",
+        )
+        return
+    rows = trace.rows(place)  # (layer, head, token)
+    words = _word_tokens(trace)
+    word = _selected_word(choice, trace, words, rows, place)
+    given = rows[:, :, list(words[word])].sum(-1)  # (layer, head)
+    layer, head = head_of(choice, given)
+    names = number_duplicates([_word_name(trace, one) for one in words])
+    name = names[word]
+    show_notice(
+        _(
+            "Head {layer}-{head}: the blank gives “{word}” {weight:.2f}; {rank}.",
+            layer=layer,
+            head=head,
+            word=name,
+            weight=given[layer, head],
+            rank=rank_of(given, layer, head),
+        ),
+        role="status",
+    )
+    figure = head_maps.head_map(
+        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head)
+    )
+    draw_chart(figure, MAP, on_click=keep_head)
+    st.caption(_("Each cell is a head. Click one to see its attention."))
+    _draw_attention(
+        trace,
+        rows[layer, head],
+        words,
+        word,
+        place,
+        _("Attention of head {layer}-{head}", layer=layer, head=head),
+    )
+    st.caption(_("Shade: weight from the outlined blank. Click a word to select it."))
+    link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
+    view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
+    link_to_view(
+        "explore",
+        _("Open Attention heads"),
+        icon=":material/grid_view:",
+        query=to_query(replace(choice, **{**FRESH, **link, **view})),
+    )
+
+
+def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
+    """Return the token of blank ``at`` in the trace; None if the text is tokenized differently with masks."""
+    if filled.whole:
+        return filled.blanks[at].position
+    found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
+    return found[at] if len(found) == len(filled.blanks) else None
+
+
+def _word_tokens(trace: Trace) -> list[tuple[int, ...]]:
+    """Return the tokens of each word in order; a special token is a word by itself."""
+    row = trace.source
+    groups: dict[object, list[int]] = {}
+    for at, word in enumerate(row.words):
+        groups.setdefault((row.segments[at], word) if word is not None else at, []).append(at)
+    return [tuple(group) for group in groups.values()]
+
+
+def _selected_word(choice: ViewState, trace: Trace, words: list[tuple[int, ...]], rows: FloatArray, place: int) -> int:
+    """Return the index of the shown word: the reader's, else the example's, else the most attended word."""
+    example = example_of(choice.text, choice.pair) or {}
+    asked = [at for at, word in enumerate(words) if choice.to in word]
+    asked += [at for at, word in enumerate(words) if _word_name(trace, word) == str(example.get("target")).lower()]
+    if asked and place not in words[asked[0]]:
+        return asked[0]
+    most = np.array([rows[:, :, list(word)].sum(-1).max() for word in words])
+    for at, word in enumerate(words):
+        if place in word or trace.source.words[word[0]] is None or not _word_name(trace, word).strip(".,;:!?'\"()"):
+            most[at] = -1
+    return int(most.argmax())
+
+
+def _word_name(trace: Trace, word: tuple[int, ...]) -> str:
+    return "".join(trace.tokens[at] for at in word)
+
+
+def _draw_attention(  # noqa: PLR0913  (the parts of a token strip)
+    trace: Trace, row: FloatArray, words: list[tuple[int, ...]], chosen: int, place: int, title: str
+) -> None:
+    chips = []
+    for at, word in enumerate(words):
+        weight = float(row[list(word)].sum())
+        mark: Mark = "chosen" if place in word else "target" if at == chosen else ""
+        special = trace.source.words[word[0]] is None
+        chips.append(
+            TokenChip(_word_name(trace, word), shade=weight, mark=mark, special=special, title=f"{weight:.4f}")
+        )
+
+    def on_pick() -> None:
+        at = token_strip.picked_chip(STRIP)
+        if at is not None and at < len(words):
+            set_view_state(to=words[at][0])
+
+    token_strip.mount(chips, STRIP, title=title, on_pick=on_pick)
+
+
+PARTS = 6  # parts of the integration path; each is a request
+TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
+UNIT = gettext_lazy("logarithm of the probability")
+LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradients")
+
+
+@dataclass(frozen=True, eq=False)
+class ImportanceScores:
+    """Attributions of the same words by both methods, (word,), in natural logarithms."""
+
+    row: TokenRow
+    runs: tuple[tuple[int, int], ...]
+    explained: Guess
+    left_out: FloatArray
+    integrated: FloatArray
+    delta: float
+    path: float  # log-probability of the token, minus that at the baseline
+
+
+def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
+    """Draw the control of the explained token, then both attributions on the text, as bars and as CSV."""
+    piece = _pick_piece(filled, at)
+    found = _find(request, filled, at, piece)
+    if found is None:
+        return
+    if not found.runs:
+        show_notice(_("No other word can matter. Type some."), role="status")
+        return
+    names = [_run_name(found.row, run) for run in found.runs]
+    places = number_duplicates(names)
+    show_notice(describe_attributions(found, places), role="status")
+    _draw_shares(found, names, found.left_out, translate(LEFT_OUT), "words_left_out")
+    _draw_shares(found, names, found.integrated, translate(GRADIENTS), "words_integrated")
+    ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
+    draw_chart(importance(places, ways, theme(), translate(UNIT)), "words_bars")
+    below, above = map(translate, sides(theme()))
+    st.caption(
+        _(
+            "{above}, or right: supports the prediction; {below}, or left: opposes it. Occlusion masks the "
+            "word ([arXiv:1612.08220](https://arxiv.org/abs/1612.08220)). Integrated gradients "
+            "([arXiv:1703.01365](https://arxiv.org/abs/1703.01365)) sum to {path:.3f}, up to a completeness "
+            "delta of {delta:.1g}.",
+            above=above.capitalize(),
+            below=below,
+            path=found.path,
+            delta=abs(found.delta),
+        )
+    )
+    rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
+    download_button(
+        _("Save as CSV"),
+        csv_table(("word", LEFT_OUT, GRADIENTS), rows),
+        "headlight-words-that-matter.csv",
+        _("In natural logarithms"),
+        provenance=page_provenance(),
+    )
+
+
+def describe_attributions(found: ImportanceScores, names: list[str]) -> str:
+    """Describe the word with the largest attribution by each method."""
+    one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
+    return _(
+        "“{piece}” depends most on “{word}” by occlusion, on “{other}” by integrated gradients.",
+        piece=found.explained.piece,
+        word=names[one],
+        other=names[other],
+    )
+
+
+def _pick_piece(filled: Filled, at: int) -> int:
+    """Draw the control of the explained token and return the token, by default the likeliest."""
+    blank = filled.blanks[at]
+    known = {guess.token: guess.piece for guess in (*blank.guesses, *([blank.original] if blank.original else []))}
+    wanted = get_params(MaskedWordsOptions).piece
+    shown = wanted if wanted in known else blank.guesses[0].token
+    bound_widget(
+        MaskedWordsOptions,
+        "piece",
+        st.selectbox,
+        options=list(known),
+        shown=shown,
+        format_func=lambda token: LazyMessage("{piece}", piece=known[token]),
+        width=260,
+    )
+    return shown
+
+
+def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> ImportanceScores | None:
+    """Compute both attributions; None if the reader stopped before both were complete."""
+    shared: dict[str, Any] = {
+        "model": request.model,
+        "revision": request.revision,
+        "text": request.text,
+        "pair": request.pair,
+        "hidden": request.hidden,
+        "cut": request.cut,
+        "blank": at,
+        "token": piece,
+    }
+    tokens = len(filled.row)
+    step = max(1, TOKENS_AT_ONCE // tokens)
+    most = sum(word is not None for word in filled.row.words)
+    parts = [OcclusionRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
+    out = ask_many(parts, _("Computing attributions"))
+    along = ask_many(
+        [Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Computing attributions")
+    )
+    if len(out) < len(parts) or len(along) < PARTS:
+        return None
+    runs = tuple(run for answer in out for run in answer.runs)
+    values = np.sum([answer.values for answer in along], axis=0)
+    return ImportanceScores(
+        row=filled.row,
+        runs=runs,
+        explained=out[0].guess,
+        left_out=np.concatenate([answer.drops for answer in out]),
+        integrated=np.array([values[slice(*run)].sum() for run in runs], np.float32),
+        delta=sum(answer.delta for answer in along),
+        path=along[-1].end - along[0].start,
+    )
+
+
+def _run_name(row: TokenRow, run: tuple[int, int]) -> str:
+    return "".join(row.pieces[slice(*run)])
+
+
+def _draw_shares(found: ImportanceScores, names: list[str], values: FloatArray, title: str, key: str) -> None:
+    """Draw the text shaded by attributions, relative to the largest absolute value."""
+    most = float(np.abs(values).max()) or 1.0
+    of = {start: at for at, (start, _) in enumerate(found.runs)}
+    inside = {at for run in found.runs for at in range(*run)}
+    chips = []
+    for at, piece in enumerate(found.row.pieces):
+        if at in of:
+            value = float(values[of[at]])
+            unknown = found.row.unknown[at]
+            chips.append(TokenChip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
+        elif at not in inside:
+            special = found.row.words[at] is None
+            chips.append(TokenChip(piece, special=special, mark="" if special else "masked"))
+    token_strip.mount(chips, key, title=title, diverging=True)

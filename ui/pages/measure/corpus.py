@@ -1,0 +1,220 @@
+"""Options of the view Scores, the annotated sentences, and the scores of all heads on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from i18n import _, gettext_lazy
+from inference import UserError
+from probing import formats
+from probing.corpus import AnnotatedCorpus
+from probing.formats import READY, load_ready_set
+from probing.results import RelationRow, correct_together, held_out_best, of_relation
+from probing.score import HitCounts, ScoringRun, ScoringState
+from ui.input.controls import bound_widget
+from ui.input.text_files import TABLES, pick_encoding
+from ui.run.downloading import offer_or_show
+from ui.run.notices import show_notice
+from ui.run.progress import finished_state, may_begin, run_scoring
+from ui.show.scored_links import PaginationOptions
+from ui.state.view_state import ViewState
+from viz.options import option
+
+BRINGS: dict[str, str] = {
+    "grammar": gettext_lazy("Grammar"),
+    "pronouns": gettext_lazy("Pronouns"),
+    "file": gettext_lazy("Your own"),
+}
+
+
+@dataclass(frozen=True)
+class MeasureOptions(PaginationOptions):
+    """Options of the page Measure, besides the shared view state."""
+
+    data: str = option(
+        "grammar",
+        label=gettext_lazy("Annotated sentences"),
+        help=gettext_lazy("Dependency relations, or pronouns and their antecedents."),
+        choices=BRINGS,
+    )
+    # Format of the reader's file.
+    format: str = option(
+        "conllu",
+        label=gettext_lazy("File format"),
+        help=gettext_lazy("How the file marks its links."),
+        choices=formats.NAMES,
+    )
+    # "" is the first relation of the table.
+    relation: str = option(
+        "",
+        label=gettext_lazy("Relation"),
+        help=gettext_lazy("The relation of the maps and sentences below."),
+    )
+    # Direction that the map shows.
+    way: str = option(
+        "best",
+        label=gettext_lazy("Direction"),
+        help=gettext_lazy("The end of the link from which a head attends."),
+        choices=("best", "out", "in"),
+    )
+    # Fewest links of a relation that is shown.
+    least: int = option(
+        10,
+        label=gettext_lazy("Minimum links"),
+        help=gettext_lazy("Hides relations with fewer held-out links."),
+    )
+    # Also score random weights.
+    control: bool = option(
+        True,
+        label=gettext_lazy("Random weights"),
+        help=gettext_lazy("Also scores the same architecture without training; doubles the time."),
+    )
+
+
+FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
+SUFFIXES = {
+    "conllu": ["conllu", "conll", "txt"],
+    "gap": ["tsv", "txt"],
+    "csv": TABLES,
+}
+ABOUT = {
+    "grammar": gettext_lazy(
+        "60 short sentences with dependency relations (Universal Dependencies). Rare relations have wide intervals."
+    ),
+    "pronouns": gettext_lazy("40 sentences, each with a pronoun, its antecedent and another candidate."),
+}
+WANTED = {
+    "conllu": gettext_lazy("Upload a treebank in CoNLL-U, for example from universaldependencies.org."),
+    "gap": gettext_lazy(
+        "Upload a file with the columns of GAP: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, "
+        "B-offset, B-coref."
+    ),
+    "csv": gettext_lazy(
+        "Upload CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor. Write the#2 "
+        "for the second “the”."
+    ),
+}
+
+
+def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
+    """Draw the controls of the data; return the corpus, and a separate corpus for choosing heads or None.
+
+    Return None if there are no data yet.
+    """
+    left, right = st.columns([3, 2])
+    bound_widget(MeasureOptions, "data", left.segmented_control, required=True)
+    if options.data in READY:
+        show_notice(ABOUT[options.data], role="status")
+        return load_ready_set(options.data), None
+    bound_widget(MeasureOptions, "format", right.selectbox)
+    suffixes = SUFFIXES[options.format]
+    uploaded = left.file_uploader(
+        _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("The file stays on this machine")
+    )
+    if uploaded is None:
+        show_notice(WANTED[options.format], role="status")
+        return None
+    split = right.file_uploader(
+        _("Selection file"),
+        suffixes,
+        key=SPLIT,
+        max_upload_size=50,
+        help=_("Optional sentences for choosing heads; otherwise every second sentence of the file is used."),
+    )
+    try:
+        with left:
+            found = _parse_once(uploaded, options.format, f"{FILE}_encoding")
+        with right:
+            chooser = None if split is None else _parse_once(split, options.format, f"{SPLIT}_encoding")
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return None
+    if chooser is not None and chooser.digest == found.digest:
+        show_notice(_("Both files contain the same sentences, so scores would be too high. Use different sentences."))
+        return None
+    return found, chooser
+
+
+def _parse_once(file: Any, format: str, key: str) -> AnnotatedCorpus:
+    """Return the corpus in a file, parsed once, since the page runs again at every click."""
+    encoding = "" if format == "conllu" else pick_encoding(key, file.file_id, file.name, file.getvalue)
+    kept: dict[tuple[str, str, str], AnnotatedCorpus] = st.session_state.setdefault(PARSED, {})
+    asked = file.file_id, format, encoding
+    if asked not in kept:
+        while len(kept) >= 2:  # room for the corpus and the corpus for choosing heads
+            kept.pop(next(iter(kept)))
+        with st.spinner(_("Reading the file")):
+            kept[asked] = formats.parse(file.getvalue(), format, encoding)
+    return kept[asked]
+
+
+@dataclass(frozen=True)
+class CorpusScores:
+    """Scores of a model's heads on a corpus, as far as scoring has run.
+
+    ``chooser`` is the tally on which heads are chosen, if it is separate; ``random`` is that of untrained weights.
+    """
+
+    corpus: AnnotatedCorpus
+    state: ScoringState
+    chooser: HitCounts | None
+    random: HitCounts | None
+
+    def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
+        """Return the best head of each relation, chosen on held-out data, with p-values corrected together."""
+        found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
+        return {row.relation: row for row in correct_together([row for row in found if row is not None])}
+
+    def heads(self, relation: str) -> list[RelationRow]:
+        """Return the rows of all heads on all sentences, with p-values corrected together."""
+        return of_relation(self.state.tally, self.corpus, relation, self.chooser)
+
+    def untrained_rows(self, relation: str) -> list[RelationRow]:
+        """Return the rows of all heads with untrained weights, or none if they have no counts of the relation."""
+        known = self.random is not None and self.random.counts_of(relation) is not None
+        return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
+
+    def chance(self, relation: str) -> RelationRow | None:
+        """Return the best head with untrained weights, chosen on one half of the data and scored on the other.
+
+        Return None without untrained weights or enough links.
+        """
+        return None if self.random is None else held_out_best(self.random, self.corpus, relation)
+
+    def name(self, row: RelationRow) -> str:
+        """Return the name of a head, such as "3-7"."""
+        return f"{row.layer}-{row.head}"
+
+
+def load_scores(
+    choice: ViewState, options: MeasureOptions, corpus: AnnotatedCorpus, split: AnnotatedCorpus | None
+) -> CorpusScores | None:
+    """Score the corpus until the reader stops; return None if there are no scores."""
+    bound_widget(MeasureOptions, "control", st.checkbox)
+    total = len(corpus.items) + (len(split.items) if split else 0)
+    plan = ScoringRun(corpus, choice.model, choice.revision or None)
+    if not may_begin(plan.key, total, _("Score {texts:,} texts", texts=total)):
+        return None
+    try:
+        chooser = None
+        if split is not None:
+            choosing = replace(plan, corpus=split)
+            chooser = run_scoring(choosing, _("Choosing heads"))
+            if not finished_state(choosing):
+                return None  # stopped before all heads were scored for the choice
+        state = run_scoring(plan, _("Scoring every head"))
+        random = None
+        if options.control and finished_state(plan):
+            random = run_scoring(replace(plan, control=True), _("Scoring random weights")).tally
+    except UserError as refusal:
+        offer_or_show(refusal, choice)
+        return None
+    if not state.tally.counts:
+        if state.done:
+            show_notice(_("The model could read none of these texts. {why}", why=state.reason))
+        return None
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random)

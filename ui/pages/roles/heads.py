@@ -1,0 +1,322 @@
+"""Roles and similarity of all heads: sentences, maps, a table and clusters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.head_names import head_label
+from attention.mask import BoolArray
+from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
+from attention.vectors import flat, groups
+from i18n import _, gettext_lazy, ngettext, translate
+from ui.input.controls import bound_widget, keep_head
+from ui.pages.roles.evidence import WORDS, HeadEvidence, Relations, RolesOptions
+from ui.pages.roles.evidence import describe_relations as of_relations
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance, page_provenance
+from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
+from ui.state.view_state import ViewState
+from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
+
+MAP = "roles_map"
+SHORT: dict[str, str] = {
+    "previous": gettext_lazy("token before"),
+    "next": gettext_lazy("token after"),
+    "same": gettext_lazy("itself"),
+    "first": gettext_lazy("first token"),
+    "separator": gettext_lazy("separators"),
+    "repeat": gettext_lazy("repeats"),
+    "broad": gettext_lazy("broad"),
+}
+
+
+def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
+    """Return the roles of each head, strongest first, as nested lists by layer and head."""
+    layers, heads = known.shape
+    share = options.share / 100
+    return [[names(known.evidence, layer, head, share) for head in range(heads)] for layer in range(layers)]
+
+
+def draw_map(
+    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
+) -> None:
+    """Draw the summary, the role map and its caption; a click selects a head."""
+    show_notice(describe_roles(known, roles, options), role="status")
+    strengths = {role: known.evidence.strength(role) for role in ROLES}
+    shares = np.full(known.shape, np.nan)
+    for layer, head in np.ndindex(*known.shape):
+        if roles[layer][head]:
+            shares[layer, head] = strengths[roles[layer][head][0]][layer, head]
+    first = [[some[0] if some else "" for some in row] for row in roles]
+    found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
+    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
+    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
+    if relations.row_of_head:
+        show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
+    for note in sinks(known, roles):
+        show_notice(note, role="status")
+    st.caption(join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found))))
+
+
+def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
+    """Return the provenance of roles: the model, and the text if the evidence is of a single text."""
+    return model_provenance() if known.trace is None else page_provenance()
+
+
+def describe_signs(share: int, *, relations: bool) -> list[str]:
+    """Return sentences on the symbols and colours of the map.
+
+    ``relations`` adds a sentence on the relation names.
+    """
+    said = [
+        _(
+            "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
+            "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
+            share=share,
+            signs=format_comma_list([f"{SIGNS[role]} {translate(WORDS[role])}" for role in ROLES]),
+            even=EVEN,
+            broad=SIGNS["broad"],
+        )
+    ]
+    if relations:
+        said.append(
+            _(
+                "Name: a relation that the head finds significantly more often than the baseline, in 60 and 40 "
+                "annotated sentences. Chosen on one half, tested on the other (two-sided, paired by sentence, "
+                "Holm, 5 %)."
+            )
+        )
+    last = _("A role needs at least {fewest} tokens. Click a head to select it.", fewest=FEWEST)
+    return [*said, last]
+
+
+def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
+    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
+
+    Each head is counted for a single role.
+
+    >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
+    [[False, True, False]]
+    """
+    return np.array([[some[:1] == [role] for some in row] for row in roles])
+
+
+def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions) -> str:
+    """Return sentences on the number of heads for each role, with the clearest head of each role.
+
+    Every head counts for its strongest role only.
+    """
+    counts: dict[str, int] = {}
+    clearest: dict[str, str] = {}
+    for role in ROLES:
+        mine = by_first(roles, role)
+        counts[role] = int(mine.sum())
+        if mine.any():
+            strength = np.where(mine, known.evidence.strength(role), -1)
+            layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
+            most = {"head": head_label(int(layer), int(head)), "share": strength[layer, head]}
+            clearest[role] = (
+                _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
+            )
+    heads, texts, broad = len(roles) * len(roles[0]), known.evidence.texts, counts.pop("broad")
+    some = sum(counts.values())
+    values: dict[str, Any] = {"texts": texts, "some": some, "heads": heads, "share": options.share}
+    places = [
+        _("{place}: {many} {clearest}", place=WORDS[role], many=many, clearest=clearest[role])
+        for role, many in counts.items()
+        if many
+    ]
+    named = (
+        ngettext(
+            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place: {places}.",
+            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place: {places}.",
+            texts,
+            **values,
+            places=format_semicolon_list(places),
+        )
+        if places
+        else ngettext(
+            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of place.",
+            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
+            "place.",
+            texts,
+            **values,
+        )
+    )
+    rest = _(
+        "Of the other {others}, {broad} attend broadly and {neither} have no role.",
+        others=heads - some,
+        broad=f"{broad} {clearest['broad']}" if broad else "0",
+        neither=heads - some - broad,
+    )
+    return join_sentences(named, rest)
+
+
+def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
+    """Return sentences on the attention sinks: the share of attention and the length of their values."""
+    said = []
+    for sink in SINKS:
+        mine = by_first(roles, sink)
+        by_value, length = known.evidence.value_share(sink), known.evidence.value_length(sink)
+        if mine.any() and by_value is not None and length is not None:
+            share = known.evidence.strength(sink)[mine].mean()
+            said.append(
+                _(
+                    "{heads} heads give {place} {share:.2f} of their attention on average. Its value vectors "
+                    "are {times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
+                    place=WORDS[sink],
+                    heads=mine.sum(),
+                    share=share,
+                    times=length[mine].mean(),
+                    passed_on=by_value[mine].mean(),
+                )
+            )
+    return said
+
+
+def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
+    """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
+    bound_widget(RolesOptions, "only", st.selectbox)
+    columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
+    columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
+    every = [_row(known, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
+    kept = [
+        [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
+        for row, (layer, head) in zip(every, np.ndindex(*known.shape), strict=True)
+        if _passes_filter(options.only, roles[layer][head], relations.name(layer, head))
+    ]
+    shown = {name: [row[at] for row in kept] for at, name in enumerate(columns)}
+    draw_table(shown, key="roles_table")
+    st.caption(
+        _(
+            "{shown} of {heads} heads by strongest role. “chosen for”: best relation on one half of the "
+            "sentences; scores are of the other half. “first token by value” weights attention by the length of "
+            "value vectors.",
+            shown=len(kept),
+            heads=len(every),
+        )
+    )
+    download_button(
+        _("Save the table"),
+        csv_table(columns, every),
+        "headlight-roles.csv",
+        _("Every head as CSV"),
+        provenance=evidence_provenance(known),
+    )
+
+
+def _row(
+    known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
+) -> list[object]:
+    """Return the table row of a head."""
+    evidence = known.evidence
+    arrays = [
+        *(evidence.strength(role) for role in ROLES),
+        evidence.value_share("first"),
+        evidence.value_length("first"),
+    ]
+    numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
+    words = format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [""])
+    row = relations.row_of_head.get((layer, head))
+    found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
+    return [layer, head, words, relations.name(layer, head), *found, *numbers]
+
+
+def _passes_filter(only: str, roles: list[str], relation: str) -> bool:
+    """Return whether a head with these roles and this relation passes the filter ``only``.
+
+    >>> (
+    ...     _passes_filter("first", ["first", "broad"], ""),
+    ...     _passes_filter("broad", ["first", "broad"], ""),
+    ...     _passes_filter("none", [], "det"),
+    ... )
+    (True, False, False)
+    """
+    if only == "relation":
+        return bool(relation)
+    if only == "none":
+        return not roles and not relation
+    return not only or roles[:1] == [only]
+
+
+KEY = "roles_likeness"
+Place = tuple[int, int]  # (layer, head)
+
+
+def draw_similarity(
+    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]]
+) -> None:
+    """Draw the 2-D map of the heads, the table of clusters and the summary."""
+    distances = known.likeness.distances()
+    most = min(len(SHAPES), len(distances))
+    count = max(1, min(options.groups, most))
+    bound_widget(RolesOptions, "groups", st.number_input, min_value=1, max_value=most, shown=count, width=160)
+    points, kept = flat(distances)
+    labels = groups(distances, count)
+    heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
+    notes = [
+        format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [_("no role")])
+        for layer, head in heads
+    ]
+    show_notice(describe_similarity(distances, labels, heads, kept), role="status")
+    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
+    left, right = st.columns([3, 2])
+    draw_chart(figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known))
+    draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
+    st.caption(
+        _(
+            "Each mark is a head; near heads have similar attention (Jensen–Shannon distance, projected to 2-D). "
+            "Colour and shape: clusters of the full distances. Click a head to select it."
+        )
+    )
+
+
+def _groups(
+    distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]]
+) -> dict[str, list[object]]:
+    """Return the table of clusters: size, mean distance, most frequent role and members."""
+    names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
+    lines: list[tuple[object, ...]] = []
+    for number in range(labels.max() + 1):
+        mine = np.flatnonzero(labels == number)
+        within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
+        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
+        [(role, times)] = counted.most_common(1) or [("", 0)]
+        mean = round(float(within.mean()), 2) if len(within) else None
+        which = format_comma_list([f"{heads[at][0]}-{heads[at][1]}" for at in mine])
+        lines.append((number + 1, len(mine), mean, f"{translate(SHORT[role])} ({times})" if times else "", which))
+    return {name: [line[at] for line in lines] for at, name in enumerate(names)}
+
+
+def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
+    """Return a sentence on the closest pair, the most isolated head and the distortion of the map."""
+    if len(heads) < 2:
+        return _("There is only one head.")
+    apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
+    one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
+    lone = int(apart.min(axis=1).argmax())
+    name = [head_label(layer, head) for layer, head in heads]
+    largest = int((labels == 0).sum())
+    return _(
+        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); head {lone} is most "
+        "distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of the squared distances. "
+        "The largest of {groups} clusters has {largest} heads.",
+        one=name[one],
+        other=name[other],
+        apart=apart[one, other],
+        lone=name[lone],
+        nearest=apart[lone].min(),
+        kept=kept,
+        groups=labels.max() + 1,
+        largest=largest,
+    )
