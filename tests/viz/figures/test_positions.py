@@ -113,7 +113,7 @@ def test_what_came_of_a_model_that_only_positions_tell_about_order() -> None:
 @pytest.mark.parametrize(
     ("masks", "rule"),
     [
-        (("causal",), "rotates queries"),
+        (("causal",), "causal mask"),
         (("window",), "local mask"),
         (("causal", "window"), "causal and local mask"),
     ],
