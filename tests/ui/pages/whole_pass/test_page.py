@@ -205,7 +205,7 @@ def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
     edits = ((), head_patches([(4, 2)], [tuple((at, at) for at in range(9))])[0])
     said = LocalBackend().predict(BlankEffects(**BERT, words=words, edits=edits, other=other)).values
     for at, word in enumerate(words):
-        shown = table[table["Output"] == word][["before", "after"]].to_numpy()[0]
+        shown = table[table["Output"] == word][["Before", "After"]].to_numpy()[0]
         assert shown == pytest.approx(np.exp(said[:, at]), abs=1e-6)
 
 
