@@ -17,6 +17,7 @@ from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.text import escape_markdown, format_comma_list, join_sentences
 from ui.show.views import go_to_view
@@ -284,7 +285,7 @@ def _lead(code: str) -> None:
     leads = st.session_state.get(LEADS, False)
     if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
-    st.fragment(_status, run_every=EVERY)(code, leads)
+    redraw_every(EVERY, _status, code, leads)
 
 
 def _status(code: str, leads: bool) -> None:
