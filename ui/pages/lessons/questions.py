@@ -19,6 +19,8 @@ from ui.run.notices import show_notice
 
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
+ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
+NOT_YET = gettext_lazy("Not yet. Look again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
@@ -30,8 +32,11 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        if st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like")):
+        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        entered = answer is not None and st.session_state.get(ENTERED) == slot
+        if pressed or entered:
             found = _record_answer(key, question, answer, seen)
+            st.session_state.pop(ENTERED, None)
         if found.hints < len(question.hints):
             left = len(question.hints) - found.hints
             help = _("{left} left", left=left)
@@ -47,7 +52,9 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
         st.markdown(_("*Hint:* {hint}", hint=translate_markdown(hint)))
-    _outcome(question, found)
+    if found.answer == answer or found.revealed:
+        _draw_verdict(found)
+    _draw_solution(question, found)
 
 
 def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | None:
@@ -86,9 +93,10 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
         texts = {key: translate_markdown(text) for key, text in question.choices}
         at = keys.index(before) if before in keys else None
         return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
+    on_enter: Any = {"on_change": _note_entry, "args": (slot,)}
     if question.kind == "number":
         number: float | None = st.number_input(
-            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200
+            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200, **on_enter
         )
         return number
     if question.kind == "head":
@@ -96,8 +104,12 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
     if question.kind == "token":
         return _token(slot, found, seen)
     if question.kind == "word":
-        return st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300) or None
+        return st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300, **on_enter) or None
     return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
+
+
+def _note_entry(slot: str) -> None:
+    st.session_state[ENTERED] = slot
 
 
 def _head(slot: str, seen: StepView) -> Answer | None:
@@ -135,7 +147,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 
 
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
-    """Check the answer, and store it with the result."""
+    """Check the answer, and store it with the result; the same answer again is not another try."""
     if answer is None:
         show_notice(_("Answer first: pick or type something."), role="status")
         return answer_at(*key)
@@ -143,7 +155,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     changes: dict[str, Any] = {
         "answer": answer,
         "text": format_answer(question, answer, seen),
-        "tries": before.tries + 1,
+        "tries": before.tries + (not before.tries or answer != before.answer),
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
@@ -188,14 +200,18 @@ def _own_text(seen: StepView, question: LessonQuestion) -> str:
     return seen.asked.reading.text if question.check is None and question.right is None else ""
 
 
-def _outcome(question: LessonQuestion, found: StepAnswer) -> None:
-    """Draw the feedback on the answer, and the text after it."""
+def _draw_verdict(found: StepAnswer) -> None:
+    """Draw the feedback on the answer."""
     if found.right is True:
         show_notice(_("Right."), role="status")
     elif found.right is False and not found.revealed:
-        show_notice(_("Not yet. Look again, take a hint, or see the answer."), role="status")
+        show_notice(NOT_YET, role="status")
     elif found.tries and found.right is None:
         show_notice(_("Kept for your worksheet."), role="status")
+
+
+def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
+    """Draw the numbers behind the right answer and the text after it, if the question is over."""
     if found.is_over:
         if found.said:
             show_notice(found.said, role="status")
