@@ -63,7 +63,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
     parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
     if question.truth:
-        parts.append(_("The model’s answer: {truth}.", truth=format_answer(question, question.truth)))
+        parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
         found = count_correct(question, said) or 0
         parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
     if own is not None:

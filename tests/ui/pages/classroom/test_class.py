@@ -123,7 +123,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     press(desk, "Show answers")
     anna.run()
     shown = " ".join(notes(anna))
-    assert "2 answers. The model’s answer: animal. 1 of them says so. Yours: street." in shown
+    assert "2 answers. Correct answer: animal. 1 of them says so. Yours: street." in shown
     assert "Anna" not in " ".join(notes(ben.run()))
 
 
