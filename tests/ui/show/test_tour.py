@@ -10,6 +10,7 @@ from lessons.library import tour as its_stops
 from tests.support.asking import asked, go, notes, press
 from ui.show import tour
 from ui.show.views import file_of
+from ui.state import visitor_values
 from ui.state.navigation import view_named
 from ui.state.view_state import DEFAULT_MODEL
 
@@ -134,7 +135,7 @@ def test_a_text_typed_on_the_tour_is_kept() -> None:
 
 @pytest.mark.slow
 def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tour, "_cookie", lambda: "a" * 22)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "a" * 22)
     before = on_the_tour(5)
     query = {name: value[0] if isinstance(value, list) else value for name, value in before.query_params.items()}
     page = asked("translate", **query)

@@ -1,4 +1,4 @@
-"""The reader's answers to a lesson, stored in the session, and the worksheet that contains them."""
+"""The reader's answers to a lesson, which a reload keeps, and the worksheet that contains them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from i18n import _, translate
 from lessons.schema import Answer
 from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.markdown import translate_markdown as shown
+from ui.pages.lessons.options import OWN
 from ui.show.tables import csv_table, download_button
+from ui.state.visitor_values import VisitorValues
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
+MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose answers a reload keeps, and characters of each
+_KEPT: VisitorValues[dict[tuple[str, int], StepAnswer]] = VisitorValues(MOST_KEPT)
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ def answer_at(name: str, step: int) -> StepAnswer:
 def note(name: str, step: int, **changes: Any) -> StepAnswer:
     """Update the stored answer at a step of a lesson, and return it."""
     _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
+    _save()
     return now
 
 
@@ -62,6 +67,7 @@ def forget(name: str) -> None:
     """Delete all answers of a lesson."""
     for key in [key for key in _all_answers() if key[0] == name]:
         del _all_answers()[key]
+    _save()
 
 
 def count_answered(known: NamedLesson) -> tuple[int, int]:
@@ -118,5 +124,15 @@ def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
 
 
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
-    kept: dict[tuple[str, int], StepAnswer] = st.session_state.setdefault(ANSWERS, {})
+    """Return the answers by lesson and step; a new session begins with those that the visitor saved."""
+    if ANSWERS not in st.session_state:
+        st.session_state[ANSWERS] = dict(_KEPT.get() or {})
+    kept: dict[tuple[str, int], StepAnswer] = st.session_state[ANSWERS]
     return kept
+
+
+def _save() -> None:
+    """Save the answers for a reload, except to the reader's own lesson, which may change."""
+    saved = {key: one for key, one in _all_answers().items() if key[0] != OWN}
+    if sum(len(one.text) + len(one.read) for one in saved.values()) <= LONGEST_KEPT:
+        _KEPT.put(saved)

@@ -22,7 +22,7 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- Each step shows a view and asks a question: look, predict, answer, compare. Answers stay "
-                "in this window until you save the worksheet.\n- Correct answers are computed from the model "
+                "until the app restarts: save the worksheet.\n- Correct answers are computed from the model "
                 "if possible. Layers and heads count from 0.\n- Keys: Alt+Page Down for the next step, "
                 "Alt+Page Up for the previous step."
             )

@@ -61,7 +61,7 @@ def _draw_navigation(at: int, count: int) -> None:
             help=_("The next step; a question may stay open"),
         )
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
-                  type="tertiary", help=_("Your answers stay while this window is open"))  # fmt: skip
+                  type="tertiary", help=_("Your answers stay until the app restarts"))  # fmt: skip
 
 
 def _go(step: int) -> None:
