@@ -13,7 +13,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from i18n import active_language as spoken
-from lessons.library import tour
+from lessons.library import come_along, tour
 from lessons.schema import LessonStep
 from ui.run.notices import show_notice
 from ui.show.views import go_to_view
@@ -118,6 +118,7 @@ def _stop(view: str, at: int) -> None:
         ("Alt+PageDown", "Alt+PageUp") if view != "lessons" else (None, None)
     )  # Lessons use these keys for their own steps.
     title, text = (said.in_language(spoken()) for said in (steps[at].title, steps[at].text))
+    text = text.replace("{lessons}", str(len(come_along())))
     if here:
         show_notice(
             _("Stop {at} of {all}: {title} {text}", at=at + 1, all=len(steps), title=title, text=text), role="status"

@@ -66,9 +66,8 @@ def _draw_expected(at: int, step: LessonStep) -> None:
         if right is not None and question.kind == "token":
             seen = StepView(seen.asked, seen.asked.view())
         if right is not None:
-            show_notice(
-                f"{format_answer(question, right.answer, seen)} · {told_here(right.said)}".rstrip(" ·"), role="status"
-            )
+            parts = format_answer(question, right.answer, seen), told_here(right.said)
+            show_notice(" — ".join(part for part in parts if part), role="status")
     except Unanswerable as error:
         show_notice(error.args[0], role="status")
     except UserError as refusal:
