@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,35 @@ from headlight.command_input import (
     add_model_option,
     open_model,
     positional_prior_of,
+    read_picture,
     read_trace,
     text_of,
     write_file,
 )
 from headlight.notebook import Shown
-from i18n import _, available_languages, use_language
+from headlight.site_lessons import chosen_lessons, lesson_content, record_step
+from headlight.site_live import live_model
+from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
+from lessons.answer_key import CheckInput
+from lessons.schema import Lesson
 from viz.components.explore.content import places
-from viz.site import RecordedText, site_files
+from viz.site import SiteFolder
+from viz.site_entries import RecordedPicture, RecordedText
+from viz.site_live import NoVendor
 
+OWN_FILES = (
+    "site-*.js",
+    "site-*.css",
+    "matrices-*.js",
+    "picture-*.js",
+    "texts/*.bin",
+    "texts/photo-*",
+    "lessons/*.json",
+    "lessons/*.bin",
+    "live/*-????????????.*",
+)
 MARK = '<meta name="generator" content="Headlight">'
 
 
@@ -42,6 +61,36 @@ class VariantPair:
     words: tuple[str, str]
     source: str
     candidates: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class SiteEntry:
+    """A text or an image file that the command line names, with its caption and its model."""
+
+    kind: str  # "text" or "picture"
+    value: str
+    model: str | None  # the last model before it; None for that of the whole site
+    caption: str = ""
+
+
+class SiteInput(argparse.Action):
+    """An option that adds an entry to the site; the order of the options is that of the page."""
+
+    def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
+        """Append the entry."""
+        entry = SiteEntry((option or "").lstrip("-"), value, asked.model)
+        setattr(asked, self.dest, [*getattr(asked, self.dest), entry])
+
+
+class InputCaption(argparse.Action):
+    """An option that gives the entry before it a caption."""
+
+    def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
+        """Replace the last entry by one with the caption."""
+        entries = getattr(asked, self.dest)
+        if not entries:
+            parser.error(f"{option} follows the text or image that it describes.")
+        setattr(asked, self.dest, [*entries[:-1], replace(entries[-1], caption=value)])
 
 
 ALTERNATIVES = re.compile(r"\{([^{}|]+(?:\|[^{}|]+)+)\}")
@@ -92,16 +141,44 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or a site that is replaced")
     parser.add_argument(
         "--text",
-        action="append",
+        action=SiteInput,
+        dest="entries",
         default=[],
         metavar="TEXT",
         help="a text of the site; repeatable; {a|b} gives variants",
     )
+    parser.add_argument(
+        "--picture",
+        action=SiteInput,
+        dest="entries",
+        metavar="FILE",
+        help="an image file for a vision model; repeatable",
+    )
+    parser.add_argument(
+        "--caption",
+        action=InputCaption,
+        dest="entries",
+        metavar="TEXT",
+        help="a caption for the text or image before it",
+    )
+    parser.add_argument(
+        "--lessons",
+        nargs="*",
+        metavar="NAME",
+        help="lessons of the app by name, and lesson files in .toml; without a name the whole course",
+    )
     parser.add_argument("--only", action="store_true", help="leave out the pair “… too tired | wide”")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help="the stack of an encoder-decoder")
     parser.add_argument("--title", default="Headlight", metavar="TEXT", help="the title of the page")
-    parser.add_argument("--cite", default="", metavar="TEXT", help="a caption or citation below the figures")
-    parser.add_argument("--lang", choices=available_languages(), default="en", help="the language of the page")
+    parser.add_argument("--cite", default="", metavar="TEXT", help="a citation at the end of the page")
+    parser.add_argument(
+        "--lang",
+        choices=available_languages(),
+        nargs="+",
+        default=["en"],
+        help="the languages of the page; the first is shown unless the reader's browser prefers another",
+    )
+    parser.add_argument("--live", action="store_true", help="add the model, which readers can run in the browser")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     add_model_option(parser)
     add_hub_options(parser)
@@ -110,23 +187,78 @@ def add_parser(commands: Any) -> None:
 
 def run(asked: argparse.Namespace) -> int:
     """Write the folder of the site and return the exit status."""
-    if asked.only and not asked.text:
-        raise CommandError("A site needs a text: add --text TEXT, or leave out --only.")
+    if asked.only and not asked.entries and asked.lessons is None:
+        raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
-    backend, model = open_model(asked)
-    with use_language(asked.lang):
-        recorded = [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked)
-        for variants in [variants_of(text_of(text) or "") for text in asked.text]:
-            for text, word in variants:
-                request = TraceRequest(model, text, revision=asked.revision)
-                trace = read_trace(backend, request, asked.truncate)
-                prior = positional_prior_of(backend, request, trace)
-                recorded.append(replace(_text_of_trace(trace, prior, asked.part, variants[0][0]), label=word))
-        files = site_files(recorded, asked.title, asked.cite)
+    lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
+    opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
+    backend, model = opened(asked.model)
+    folder = SiteFolder(list(dict.fromkeys(asked.lang)))
+    for text in [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked):
+        folder.add_text(text)
+    for entry in asked.entries:
+        backend, model = opened(entry.model or asked.model)
+        request = TraceRequest(model, revision=asked.revision)
+        if entry.kind == "picture":
+            folder.add_picture(_picture(backend, request, entry))
+        else:
+            for text in _texts(backend, request, entry, asked):
+                folder.add_text(text)
+    for name, lesson in lessons.items():
+        _add_lesson(folder, name, lesson)
+    if asked.live:
+        _add_live(folder, *opened(asked.model), asked.revision)
+    files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
-    print(f"{asked.folder}: {len(recorded)} texts, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
+    entries = f"{folder.entries} texts" + (f", {len(lessons)} lessons" if lessons else "")
+    print(f"{asked.folder}: {entries}, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
     return 0
+
+
+def _add_live(folder: SiteFolder, backend: LocalBackend, model: str, revision: str | None) -> None:
+    """Add the model for the browser; raise CommandError if the scripts of other projects are missing."""
+    try:
+        folder.add_live(live_model(backend, model, revision))
+    except NoVendor as error:
+        raise CommandError(str(error)) from error
+
+
+def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> RecordedPicture:
+    """Return the picture of an image file; the file's name is its title."""
+    file = Path(entry.value)
+    trace = backend.trace(replace(request, picture=read_picture(file)))
+    return RecordedPicture(trace, file.stem, caption=entry.caption)
+
+
+def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
+    """Add a lesson with the texts that its steps show; lessons name their own models."""
+    models = LocalBackend()
+
+    def record(read: CheckInput) -> str:
+        request = TraceRequest(**read.request_fields, target=read.target or None)
+        trace = models.trace(request)
+        prior = positional_prior_of(models, request, trace)
+        return folder.add_text(_text_of_trace(trace, prior, read.part or None, name), listed=False)
+
+    steps = [record_step(step, models, cache(record)) for step in lesson.steps]
+    contents = {}
+    for code in folder.languages:
+        with use_language(code):
+            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix)
+    folder.add_lesson(contents)
+
+
+def _texts(backend: LocalBackend, request: TraceRequest, entry: SiteEntry, asked: Any) -> list[RecordedText]:
+    """Return the variants of a text."""
+    variants, found = variants_of(text_of(entry.value) or ""), []
+    for text, word in variants:
+        its = replace(request, text=text)
+        trace = read_trace(backend, its, asked.truncate)
+        prior = positional_prior_of(backend, its, trace)
+        made = _text_of_trace(trace, prior, asked.part, variants[0][0])
+        found.append(replace(made, label=word, caption=entry.caption))
+    return found
 
 
 def refuse_folder(folder: Path) -> None:
@@ -141,9 +273,10 @@ def refuse_folder(folder: Path) -> None:
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
     """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
-    earlier = [*folder.glob("site-*.js"), *folder.glob("site-*.css"), *folder.glob("texts/text-*.bin")]
+    earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
-        (folder / "texts").mkdir(parents=True, exist_ok=True)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
         for file in earlier:
             file.unlink()
     except OSError as error:
@@ -204,7 +337,7 @@ def _strongest(view: View, weights: Any) -> dict[str, Any]:
 
 def _describe(before: Any, now: Any, other: str) -> str:
     """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
-    return _(
+    return gettext_lazy(
         "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}.",
         other=other,
         many=int(flips(preference(before), preference(now)).sum()),

@@ -128,6 +128,17 @@ def available_languages() -> tuple[str, ...]:
     return (ENGLISH, *catalogue_languages())
 
 
+def language_name(code: str) -> str:
+    """Return the name of a language in that language, such as 中文.
+
+    >>> language_name("en"), language_name("zh")
+    ('English', '中文')
+    """
+    from babel import Locale
+
+    return str(Locale.parse(code).get_display_name())
+
+
 def active_language() -> str:
     """Return the language set by ``use_language``, else that of the current visitor, else English."""
     chosen = _CHOSEN.get()

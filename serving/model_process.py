@@ -29,6 +29,7 @@ from inference.settings import Settings
 from inference.tasks.model_request import Answer, ModelRequest
 from serving import worker
 from serving.protocol import InvalidFrame
+from serving.stored_answers import StoredAnswers
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that contains the project's packages
 ROOM_TO_RUN = 1_500_000_000  # bytes in addition to the weights, for a forward pass and its answer
@@ -223,6 +224,8 @@ class SubprocessBackend(LocalBackend):
     the subprocess. The visitor gets a UserError, and the next request starts a new process.
     """
 
+    stored = StoredAnswers()
+
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__(settings)
         self.processes: ByteLru[ModelProcess] = ByteLru(self.settings.model_memory_bytes)
@@ -238,9 +241,10 @@ class SubprocessBackend(LocalBackend):
         return traces
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """Compute the answer to a request without the cache; may raise UserError."""
+        """Compute the answer to a request without the cache, or read a stored one; may raise UserError."""
         if not is_foreign(question.model):
-            return super().made(question)
+            stored = self.stored.find(question, self.settings)
+            return super().made(question) if stored is None else stored
         answer: Answer = self._process(question.model, question.revision).ask(question)
         return answer
 

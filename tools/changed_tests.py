@@ -45,6 +45,7 @@ OTHER_FILES = {  # tests of files that Python does not import; a pattern matches
     "assets/probes*": ("tests/ui/input/test_probes.py", "tests/ui/pages/find"),
     "assets/rivals/*": ("tests/training/architecture_baselines", "tests/training/jobs/test_baseline_runs.py"),
     "assets/alignments/*": ("tests/probing",),
+    "assets/answers/*": ("tests/serving/test_stored_answers.py",),
     "assets/by_hand.json": ("tests/ui/pages/by_hand",),
 }
 SCRIPTS = ("viz/components/*.js", "viz/components/*.mjs", "deno.json")

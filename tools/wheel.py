@@ -36,7 +36,7 @@ LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # suffixes of included files; files with other suffixes are tests
 # Assets of the first wheel; the others belong to the second.
 ASSETS = ("alignments", "habits.safetensors", "probes", "pronoun_heads.json")
-LEFT_OUT = ("screenshots",)  # assets in neither wheel
+LEFT_OUT = ("answers", "screenshots")  # assets in neither wheel; stored answers name the modules of a checkout
 AS_OLD_AS_ZIP = "315532800"  # the earliest date in a zip archive, for reproducible wheels
 
 

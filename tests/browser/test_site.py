@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,23 +15,22 @@ from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
+from tests.support.statichosts import host_folder
 
-CAT = "The cat sat on the mat because it was warm."
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_arguments: object) -> None:
-        """Print nothing."""
+CAT = "The cat sat uncharacteristically on the mat because it was warm."
+LESSONS = ["--lessons", "attention", "translation"]
+CAPTION = "Figure 1: a <b>cat</b>."
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("host")
-    assert main(["site", str(root / "some" / "path"), "--text", CAT]) == 0
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/some/path/"
-        server.shutdown()
+    assert (
+        main(["site", str(root / "some" / "path"), "--text", CAT, "--caption", CAPTION, "--lang", "en", "zh", *LESSONS])
+        == 0
+    )
+    with host_folder(root) as address:
+        yield f"{address}some/path/"
 
 
 def painted(page: Page) -> None:
@@ -71,6 +67,107 @@ def test_a_link_restores_a_text_and_its_head(page: Page, site: str) -> None:
     expect(page.locator("[data-painted]").first).to_have_attribute("data-painted", str(head), timeout=PATIENCE)
     page.go_back()
     expect(page.locator("#about")).to_contain_text(FAMOUS.texts[0])
+
+
+def test_tokens_merge_to_words_and_back(page: Page, site: str) -> None:
+    page.goto(site)
+    page.get_by_role("button", name=CAT, exact=True).click()
+    painted(page)
+    expect(page.locator("#caption")).to_have_text(CAPTION)
+    trace = LocalBackend().trace(TraceRequest(text=CAT))
+    tokens, words = View(trace), View(trace, words=True)
+    assert len(words.queries) < len(tokens.queries)
+    last = len(words.queries) - 2  # the full stop
+    page.locator(".words").click()
+    expect(page.locator(".chip")).to_have_count(len(words.queries))
+    page.locator(".chip").nth(last).click()
+    expect(page).to_have_url(re.compile(f"focus={last}&"))
+    page.locator(".words").click()
+    expect(page.locator(".chip")).to_have_count(len(tokens.queries))
+    expect(page).to_have_url(re.compile(f"focus={words.queries[last].pieces[0]}&"))
+
+
+def test_another_language_keeps_the_selection(page: Page, site: str) -> None:
+    page.goto(site)
+    painted(page)
+    page.locator(".chip").nth(2).press("]")
+    expect(page).to_have_url(re.compile("head="))
+    painted(page)
+    said = page.locator(".hl").inner_text()
+    painted_as = str(page.locator("[data-painted]").first.get_attribute("data-painted")).split("|")[1:]
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator(".hl")).not_to_have_text(said)
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+    for _visit in range(2):
+        expect(page.locator("[data-painted]").first).to_have_attribute(
+            "data-painted", re.compile(re.escape("|".join(["", *painted_as]))), timeout=PATIENCE
+        )
+        assert accessibility(page) == []
+        page.reload()
+    page.goto(site)  # without the address, the browser remembers the language
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+
+
+def test_a_lesson_is_answered_and_kept(page: Page, site: str) -> None:
+    page.goto(site)
+    page.locator("#texts button").last.click()
+    expect(page.locator("#lesson article")).to_have_count(2)
+    assert accessibility(page) == []
+    page.locator("#lesson article button").first.click()
+    expect(page).to_have_url(re.compile("lesson=attention&step=1"))
+    painted(page)
+    page.locator("#lesson .bar button").nth(1).click()
+    question = page.locator(".question")
+    question.get_by_role("textbox").fill("4")
+    check = question.locator("button.main")
+    check.click()
+    reveal = page.locator(".question button").last
+    expect(reveal).to_have_text(re.compile("answer"))
+    question.get_by_role("textbox").fill("5")
+    check.click()
+    expect(question).to_contain_text("2 × 2 + 1 × 1 = 5")
+    page.reload()
+    expect(question.get_by_role("textbox")).to_have_value("5")
+    expect(question).to_contain_text("2 × 2 + 1 × 1 = 5")
+    expect(page.locator("#worksheet summary")).to_contain_text("1")
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator("#lesson math").first).to_be_visible()
+    expect(page).to_have_url(re.compile("lang=zh&lesson=attention&step=2"))
+    assert accessibility(page) == []
+
+
+def test_a_lesson_withholds_results_until_the_first_answer(page: Page, site: str) -> None:
+    page.goto(f"{site}#lesson=attention&step=6")
+    painted(page)
+    token = page.locator(".question select")
+    expect(page.locator(".question")).to_be_visible()
+    weight = f"{View(LocalBackend().trace(TraceRequest(text=FAMOUS.texts[0]))).rows(10)[3, 1].max():.0%}"
+    expect(page.locator(".hl")).not_to_contain_text(weight)
+    page.locator(".chip").nth(2).click()  # the view is a way to answer
+    expect(token).to_have_value("2")
+    page.locator(".question button.main").click()
+    expect(page.locator(".question [role=status]")).to_contain_text("0.677")
+    page.locator(".chip").nth(10).click()
+    expect(page.locator(".hl")).to_contain_text(weight)
+
+
+def test_a_head_question_follows_the_view(page: Page, site: str) -> None:
+    page.goto(f"{site}#lesson=attention&step=9")
+    painted(page)
+    for _step in range(11):
+        page.locator(".chip").first.press("[")
+    layer, head = page.locator(".question select").all()
+    expect(layer).to_have_value("2")
+    expect(head).to_have_value("2")
+
+
+def test_a_step_that_needs_the_app_says_so(page: Page, site: str) -> None:
+    page.goto(f"{site}#lesson=attention&step=4")
+    expect(page.locator("#lesson")).to_contain_text("/by_hand?preset=sentence")
+    page.goto(f"{site}#lesson=translation&step=2")
+    expect(page.locator("#view .sheet")).to_be_visible()
+    expect(page.locator("#lesson")).to_contain_text("noir")
+    assert accessibility(page) == []
 
 
 def test_an_opened_site_opens_without_a_network(browser: Browser, site: str) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from attention.codec import decode_frame
 from headlight.command import main
 from headlight.site_command import FAMOUS, MARK
 from tests.support.cases import loop_over
+from tests.support.decoders import save_decoder
+from tests.support.picturemodels import picture, save, sight
+from viz.components.picture.content import photo as photo_of
 
 
 @pytest.mark.slow
@@ -30,6 +35,36 @@ def test_a_site_is_replaced_by_the_next(tmp_path: Path, capsys: pytest.CaptureFi
     assert str(folder) in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_pictures_and_models_of_any_kind_are_recorded(tmp_path: Path) -> None:
+    seen = save(sight("DINOv2 with registers"), tmp_path / "sees")
+    writes = save_decoder(tmp_path / "writes", "Llama")
+    photo = tmp_path / "Two cats.png"
+    photo.write_bytes(photo_of(picture()))
+    folder = tmp_path / "site"
+    options = ["--only", "--model", str(seen), "--picture", str(photo), "--caption", "Figure 1"]
+    options += ["--model", str(writes), "--text", "A cat sat.", "--model", "headlight-en-fr", "--text", "A cat sleeps."]
+    assert main(["site", str(folder), *options, "--cite", "Doe (2026)"]) == 0
+    headers = [decode_frame(gzip.decompress(file.read_bytes()))[0] for file in folder.glob("texts/*.bin")]
+    models = {Path(header["payload"].get("model", {"name": "sees"})["name"]).name for header in headers}
+    assert models == {"sees", "writes", "headlight-en-fr"}
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.index("Two cats") < page.index("A cat sat.") < page.index("A cat sleeps.")
+    assert "Figure 1" in page
+    assert "Doe (2026)" in page
+    cross = ["--only", "--model", "headlight-en-fr", "--part", "cross", "--text", "A cat."]
+    assert main(["site", str(folder), *cross]) == 0
+    [text] = folder.glob("texts/*")  # the photo and the scripts of the earlier site are gone
+    assert decode_frame(gzip.decompress(text.read_bytes()))[0]["payload"]["direction"] == "cross"
+    assert not list(folder.glob("picture-*"))
+
+
+def test_a_caption_needs_an_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["site", str(tmp_path / "site"), "--caption", "Figure 1", "--text", "A cat."])
+    assert "--caption" in capsys.readouterr().err
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     for folder in (tmp_path, tmp_path / "thesis.tex"):
@@ -45,6 +80,8 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest
         ["--only"],
         ["--text", "A cat.", "--part", "cross"],
         ["--text", " "],
+        ["--picture", "no/such.png"],
+        ["--lessons", "nothing"],
         ["--text", "{a|b} {c|d}"],
         ["--model", "no/such/folder/"],
     ],

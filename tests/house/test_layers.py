@@ -29,7 +29,7 @@ ROOMS = {
     "ui": ("i18n", "classroom", "attention", "inference", "lessons", "probing", "serving", "training", "viz"),
     "pages": ("i18n", "classroom", "attention", "inference", "lessons", "probing", "training", "viz", "ui"),
     "app": ("attention", "inference", "viz", "ui", "pages"),
-    "headlight": ("i18n", "attention", "inference", "probing", "viz"),
+    "headlight": ("i18n", "attention", "inference", "probing", "lessons", "viz"),
     "bench": (
         "i18n",
         "classroom",

@@ -14,24 +14,30 @@ import pytest
 
 from attention.codec import decode_frame, frame
 from attention.mask import Mask
+from attention.measures import summarize_heads
 from attention.record import Record
+from attention.view import DisplayToken, merge
 from headlight.notebook import Shown
 from inference import LocalBackend, TraceRequest
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tools.javascript import program
-from viz import site
+from viz import site_entries
 from viz.export import TooLong
-from viz.site import LONGEST, MOST_ERROR, RecordedText, layer_arrays, mask_rules, site_files, text_file
+from viz.site import site_files
+from viz.site_entries import LONGEST, MOST_ERROR, RecordedText, layer_arrays, mask_rules, text_file
 
 # Prints the weights of every head of a layer, computed by the script of the site from the files in the arguments.
 COMPUTE = """
 import { decodeFrame } from "%(folder)s/shared/frames.js";
 import { headWeights } from "%(folder)s/site/recorded.js";
+import { mergeMap } from "%(folder)s/site/merging.js";
 const found = Deno.args.map((name) => {
   const { header, arrays } = decodeFrame(Deno.readFileSync(name).buffer);
+  const cells = (name) => header[name].map((at) => ({ at }));
+  const merged = (map) => header.queries ? mergeMap(map, header.wide, cells("queries"), cells("keys")) : map;
   return header.layers.map((rules, layer) =>
-    Array.from({ length: header.heads }, (_, head) => [...headWeights(arrays, rules, layer, head)]));
+    Array.from({ length: header.heads }, (_, head) => [...merged(headWeights(arrays, rules, layer, head))]));
 });
 console.log(JSON.stringify(found));
 """
@@ -90,11 +96,36 @@ def test_the_script_computes_the_weights_of_every_kind_of_layer(tmp_path: Path) 
             np.testing.assert_allclose(found, row.weights(head), atol=2e-3, err_msg=f"{name}, head {head}")
 
 
+WORDS = [(0, 1), (1, 4), (4, 5), (5, 6), (6, 7)]  # tokens of each word
+
+
+@pytest.mark.slow
+def test_the_script_merges_tokens_to_words_like_a_view(tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    frames, exact = [], []
+    for size in (1, 3, 5):
+        queries, keys = WORDS[:size], WORDS[size - 1 :]
+        maps = random.random((4, queries[-1][1], 7)).astype(np.float16).astype(np.float32)
+        shown = [tuple(DisplayToken("", False, 0, 0, at) for at in cells) for cells in (queries, keys)]
+        start = keys[0][0]
+        moved = [(one - start, other - start) for one, other in keys]
+        frames.append(
+            frame(
+                {"layers": [{}], "heads": 4, "queries": queries, "keys": moved, "wide": 7 - start},
+                {"maps.0": (maps[:, :, start:], "float16")},
+            )
+        )
+        exact.append([merge(weights[:, start:], *shown) for weights in maps])
+    for [found], expected in zip(computed(tmp_path, frames), exact, strict=True):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(np.reshape(np.float32(one), other.shape), other)
+
+
 def test_a_layer_is_stored_as_maps_if_rounding_changes_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays, error = layer_arrays(record())
     assert set(arrays) == {"query", "key"}
     assert 0 < error <= MOST_ERROR
-    monkeypatch.setattr(site, "MOST_ERROR", error / 2)
+    monkeypatch.setattr(site_entries, "MOST_ERROR", error / 2)
     for row in (record(), RECORDS["overflow"]):
         arrays, rounded = layer_arrays(row)
         assert set(arrays) == {"maps"}
@@ -103,7 +134,7 @@ def test_a_layer_is_stored_as_maps_if_rounding_changes_its_weights(monkeypatch: 
 
 @pytest.fixture(scope="module")
 def shown() -> Shown:
-    text = "The animal didn't cross the street because it was too tired, and the old dog that sat near it barked twice."
+    text = "The animal didn't cross the street because it was too tired, and unhesitatingly a dog barked twice."
     return Shown(LocalBackend().trace(TraceRequest(text=text)))
 
 
@@ -123,6 +154,19 @@ def test_the_file_of_a_text_keeps_its_weights(shown: Shown, tmp_path: Path) -> N
         found = np.reshape(maps[layer][head], (tokens, tokens))
         np.testing.assert_allclose(found, shown.view.weights(layer, head), atol=2e-3)
         np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_file_of_a_text_keeps_the_words_of_the_app(shown: Shown) -> None:
+    header, arrays = decode_frame(gzip.decompress(text_file(of(shown), ["en", "zh"])[0]))
+    words = replace(shown.view, words=True)
+    cells = header["words"]["payload"]["queries"]
+    assert [(cell["text"], tuple(cell["at"])) for cell in cells] == [(c.text, c.pieces) for c in words.queries]
+    means = summarize_heads(words, 48).crowd.means()
+    np.testing.assert_allclose(arrays["words.means"], means, atol=1e-3)
+    options = header["payload"]["options"] | header["said"]["zh"]["options"]
+    assert options.keys() == header["payload"]["options"].keys()
+    assert options != header["payload"]["options"]
 
 
 @pytest.mark.slow

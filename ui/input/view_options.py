@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import streamlit as st
-from babel import Locale
 
 from attention.trace import Trace
-from i18n import _, active_language, available_languages, error_message, gettext_lazy, translate
+from i18n import _, active_language, available_languages, error_message, gettext_lazy, language_name, translate
 from inference.text.words import is_chinese
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store
@@ -25,20 +24,11 @@ def pick_language() -> None:
         LABEL,
         available_languages(),
         key=LANGUAGES_KEY,
-        format_func=own_name,
+        format_func=language_name,
         label_visibility="collapsed",
         on_change=lambda: change_language(st.session_state[LANGUAGES_KEY]),
         help=_("Also by link: `?lang=zh` at the end of the address."),
     )
-
-
-def own_name(code: str) -> str:
-    """Return the name of a language in that language, such as 中文.
-
-    >>> own_name("en"), own_name("zh")
-    ('English', '中文')
-    """
-    return str(Locale.parse(code).get_display_name())
 
 
 PARTS_KEY = "pick_part"
@@ -108,9 +98,9 @@ def _draw_switches(choice: ViewState) -> None:
     if choice.words and is_chinese(choice.text + choice.pair + choice.target):
         _switch(_("Chinese words"), "jieba", choice.jieba, CHINESE)
     _switch(_("Special tokens"), "special", choice.special, SPECIAL)
-    _switch(_("Rows sum to one again"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
+    _switch(_("Rescale rows"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
     if choice.words:
-        st.caption(_("Words: attention to a word is the sum over its pieces, from it the mean over them."))
+        st.caption(translate(WORDS))
     if not choice.special:
         st.caption(translate(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
 
@@ -128,7 +118,7 @@ def _draw_saved_traces(choice: ViewState) -> None:
         show_notice(problem)
     if opened_picture() is not None:
         show_notice(_("The file is of a picture."), role="status")
-        link_to_view("pictures", _("Open in Image attention"), icon=":material/image:")
+        link_to_view("pictures", _("Image attention"), icon=":material/image:")
     if choice.opened:
         st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 

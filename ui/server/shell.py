@@ -46,6 +46,7 @@ with SCRIPTS.run(), PAGE_SECONDS.labels(view).time():
     tour.keep_own_choice(view)
     st.set_page_config(page_title=browser_title())
     draw_top_bar()
-    attend(seen)
-    tour.bar(view)
+    with st.container(key="above_title"):
+        attend(seen)
+        tour.bar(view)
     page.run()

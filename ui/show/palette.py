@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from i18n import _, active_language, available_languages, gettext_lazy, translate
-from ui.input.view_options import own_name
+from i18n import _, active_language, available_languages, gettext_lazy, language_name, translate
 from ui.show.views import go_to_view
 from ui.state.navigation import PAGES
 from ui.state.session import change_language, get_view_state, set_view_state
@@ -89,7 +88,7 @@ def _settings() -> Iterator[PaletteEntry]:
         yield PaletteEntry(f"switch:{field}", "setting", translate(off if getattr(choice, field) else on))
     for code in available_languages():
         if code != active_language():
-            yield PaletteEntry(f"language:{code}", "setting", own_name(code), _("Language"))
+            yield PaletteEntry(f"language:{code}", "setting", language_name(code), _("Language"))
 
 
 def draw_palette() -> None:

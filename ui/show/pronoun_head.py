@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
+from probing.statistics import LEVEL
 from ui.state.selection import pronoun_in
 from ui.state.session import set_view_state
 
@@ -16,16 +18,24 @@ KEY = "pronoun_head"
 
 def describe_pronoun_head(found: PronounHeadScore) -> str:
     """Return a sentence on the score of a pronoun head, compared with the best baseline rule."""
+    values = {
+        "head": head_label(found.layer, found.head),
+        "accuracy": found.accuracy,
+        "links": found.links,
+        "rule": translate(found.rule),
+        "rule_accuracy": found.rule_accuracy,
+        "p": found.p,
+    }
+    if found.p <= LEVEL:
+        return _(
+            "Best pronoun head {head}: {accuracy:.0f} % of {links:,} held-out links, {rule_accuracy:.0f} % by the rule"
+            " “{rule}” (two-sided p = {p:.2g}).",
+            **values,
+        )
     return _(
-        "The pronoun head is {layer}-{head}: {accuracy:.0f} % of {links:,} held-out links, against {rule_accuracy:.0f}"
-        " % by the rule “{rule}” (two-sided p = {p:.2g}).",
-        layer=found.layer,
-        head=found.head,
-        accuracy=found.accuracy,
-        links=found.links,
-        rule=translate(found.rule),
-        rule_accuracy=found.rule_accuracy,
-        p=found.p,
+        "Best pronoun head {head}: {accuracy:.0f} % of {links:,} held-out links; not significantly more than the"
+        " {rule_accuracy:.0f} % of the rule “{rule}” (two-sided p = {p:.2g}).",
+        **values,
     )
 
 

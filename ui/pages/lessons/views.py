@@ -21,6 +21,8 @@ from lessons.answer_key import CheckContext, CheckInput, Unanswerable, place
 from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
+from lessons.steps import RESULTS, VIEW
+from lessons.steps import withheld_part as withheld_part_of
 from ui.input.composing import compose
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -40,8 +42,6 @@ from viz.figures.vectors import alignment_map
 
 AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 TOP = 8  # guesses for a blank
-VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
-BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
 PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
 
 
@@ -101,20 +101,8 @@ def empty_view(pointed: Pointed | None) -> StepView:
 
 
 def withheld_part(step: LessonStep) -> str:
-    """Return the part of a step's view that would reveal the answer: VIEW, RESULTS, or "" for nothing.
-
-    A question for a head is answered by looking through the maps, and a free answer has nothing to reveal.
-    """
-    question, view = step.question, step.view
-    if question is None or view is None or question.kind in ("head", "text"):
-        return ""
-    check = question.check.check if question.check is not None else None
-    if check is None and question.right is None:
-        return ""
-    name = view_named(view.page)
-    if (name == "masked_words" and check in BLANKS) or check == "preferred":
-        return VIEW
-    return RESULTS if name in ("explore", "translate") else ""
+    """Return the part of a step's view that would reveal the answer, as in lessons/steps.py."""
+    return "" if step.view is None else withheld_part_of(step, view_named(step.view.page))
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
@@ -185,7 +173,7 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool)
 def _blank(choice: ViewState) -> None:
     """Draw the likeliest tokens of the text's first blank."""
     show_notice(choice.text, role="status")
-    with st.spinner(_("Filling the blanks")):
+    with st.spinner(_("Running the model")):
         filled = get_backend().predict(
             MaskedWords(model=choice.model, revision=choice.revision or None, text=choice.text,
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
@@ -213,7 +201,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     layer = choice.layer if choice.layer is not None and choice.layer < len(records) else len(records) - 1
     head = choice.head if choice.layer is not None and choice.head is not None else -1
     weights, found = cross_attention(asked, layer, head if head < records[layer].heads else -1)
-    show_notice(_("“{source}” becomes “{target}”", source=trace.text, target=trace.target_text or ""), role="status")
+    show_notice(f"“{trace.text}” → “{trace.target_text or ''}”", role="status")
     title = (
         _("Layer {layer} · all heads together", layer=layer)
         if head < 0
@@ -249,7 +237,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
     there = choice if _is_drawn(pointed) or pointed.yours else choice_of(pointed)
-    label = _("Open Attention heads") if view == "explore" else _("Open this view on its own page")
+    label = _("Open Attention heads") if view == "explore" else translate(title_of(view))
     with st.container(horizontal=True):
         link_to_view(
             view,

@@ -12,6 +12,7 @@
 
 import {
   checkStreamlit,
+  closeMenuAfterChoice,
   componentHosts,
   createDebt,
   createRuns,
@@ -108,6 +109,7 @@ function createRest(page) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
   wake();
   const here = { wake, run: () => {} };
+  closeMenuAfterChoice(page);
   watchConnection(page, debt.due); // a restarted server could not handle the first event of this page
   return here;
 }

@@ -15,6 +15,7 @@ import numpy as np
 from attention.agreement import rollout, shares, with_residual
 from attention.codec import frame, sqrt8
 from attention.mask import FloatArray, Index
+from attention.patch_roles import edge_score
 from attention.pictures import Grid, Picture
 from attention.record import EVERYTHING, AnyRecord, Record
 from attention.trace import Trace
@@ -164,6 +165,16 @@ def tokens_without_patch(trace: Trace) -> list[int]:
     """Return the indices of tokens without a patch, such as CLS and registers, in order."""
     grid, _ = grid_and_picture(trace)
     return [at for at in range(len(trace.source)) if grid.place(at) is None]
+
+
+def edge_head(trace: Trace, token: int) -> tuple[int, int]:
+    """Return the (layer, head) with the largest edge score in the attention from ``token``."""
+    index = np.array([token])
+    records = [record.quick() for record in trace.records(part_of(trace))]
+    rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
+    found = edge_score(np.array(rows, np.float32), grid_and_picture(trace)[0])
+    layer, head = divmod(int(found.argmax()), found.shape[1])
+    return layer, head
 
 
 def payload(  # noqa: PLR0913  (the fields of the payload)

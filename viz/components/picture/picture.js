@@ -41,6 +41,7 @@ import { lookSaid, tokenName } from "./picture_words.js";
  * @property {boolean} values true if the trace has values, so that weights can be scaled by value norms
  * @property {Kept} selection
  * @property {Inside|null} inside the arrays of a file without a server
+ * @property {PictureSource} [source] the arrays on a page without a server
  * @property {Record<string, string>} [words]
  */
 
@@ -157,6 +158,7 @@ function createPicture(root) {
     kept = { ...kept, ...change };
     redraw();
     if (data.inside) return;
+    if (data.source) return report(kept);
     sent.push(kept);
     report(kept);
   }
@@ -276,7 +278,7 @@ function createPicture(root) {
       stamp = now;
       [lastEvery, lastLook, hovered] = [null, null, null];
       [rows, maps] = [keeper(48, redraw, failed), keeper(4, redraw, failed)];
-      source = data.inside ? ofFile(data.inside) : routes(data);
+      source = data.source ?? (data.inside ? ofFile(data.inside) : routes(data));
       view.show(source.photo, redraw);
       alone.name(data.others);
     }
@@ -290,7 +292,7 @@ function createPicture(root) {
     );
     redraw();
   }
-  const unlisten = onPicturePasted(() => !data?.inside, (pasted) => report({ pasted }));
+  const unlisten = onPicturePasted(() => !data?.inside && !data?.source, (pasted) => report({ pasted }));
   const watch = new ResizeObserver(redraw);
   watch.observe(el);
   return {

@@ -31,6 +31,22 @@ export const componentHosts = (page) => [...page.querySelectorAll("[data-testid=
 /** Return the page's main region. @param {Document} page */
 export const mainRegion = (page) => page.querySelector("[data-testid=stMain]");
 
+const NAV_LINK = "[data-testid=stSidebarNavLink]";
+const COLLAPSE = "[data-testid=stSidebarCollapseButton] button";
+const NARROW = "(max-width: 640px)"; // as in assets/app.css
+
+/**
+ * Close the menu of pages after the choice of a page if the window is narrow, because the menu covers the page.
+ * Streamlit remembers an open menu, even after a reload.
+ * @param {Document} page
+ */
+export function closeMenuAfterChoice(page) {
+  page.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element) || !target.closest(NAV_LINK) || !matchMedia(NARROW).matches) return;
+    /** @type {HTMLElement|null} */ (page.querySelector(COLLAPSE))?.click();
+  });
+}
+
 /** Return the page's tables. @param {Document} page */
 export const dataFrames = (
   page,

@@ -1,12 +1,14 @@
-// Attention weights from recorded queries and keys, computed in the browser; viz/site.py writes the file of a text.
+// Attention weights from recorded queries and keys, computed in the browser; viz/site_entries.py writes the file of a text.
 //
-//   header  {payload, layers: Layer[], summed, sampled, habits}
+//   header  {payload, said, layers: Layer[], summed, sampled, habits, words}; said has the fields of the payload that
+//           differ in another language, words those that differ with whole words, or null
 //   arrays  query.L (head, query, channel), multiplied by the scale, and key.L (key-value head, key, channel), float16;
 //           bias.L (1 or head, query, key); sinks.L (head); hidden.L (query, key), 255 for a masked pair;
 //           maps.L (head, query, key) of a layer without recorded queries;
-//           means (layer, head, key) and counts (layer, key) of the column means
+//           means (layer, head, key) and counts (layer, key) of the column means; words.means and words.counts
 
 import { poolMax } from "../explore/numbers.js";
+import { mergeMap } from "./merging.js";
 
 /** @import { Frame, Habits, Decoded } from "../shared/frames.js" */
 /** @import { Payload, Source } from "../explore/types.js" */
@@ -14,8 +16,19 @@ import { poolMax } from "../explore/numbers.js";
  * The rules of a layer's mask, as in attention/mask.py, and the soft cap of its scores.
  * @typedef {{causal?: boolean, left?: number|null, right?: number|null, softcap?: number|null}} Layer
  */
-/** @typedef {{payload: Payload, layers: Layer[], summed: number[]|null, sampled: boolean,
- *   habits: Habits|null}} About */
+/** @typedef {Record<string, Partial<Payload>>} Said fields of a payload by language */
+/** @typedef {{payload: Payload, said: Said, layers: Layer[], summed: number[]|null, sampled: boolean,
+ *   habits: Habits|null, words: {payload: Partial<Payload>, said: Said}|null}} About */
+
+/**
+ * Return the payload of a text in a language, of tokens or of whole words.
+ * @param {About} header @param {string} language @param {boolean} words
+ * @returns {Payload}
+ */
+export function payloadOf({ payload, said, words: merged }, language, words) {
+  const plain = { ...payload, ...said[language] };
+  return words && merged ? { ...plain, ...merged.payload, ...merged.said[language] } : plain;
+}
 
 /**
  * Return whether a query can see a key by the rules of a layer.
@@ -73,20 +86,25 @@ export function headWeights(arrays, rules, layer, head) {
 
 /**
  * Return a Source over the queries and keys of a text; every map is computed once, when it is first needed.
- * @param {Frame & {header: About}} frame @returns {Source}
+ * @param {Frame & {header: About}} frame @param {boolean} [words] whether tokens are merged to words @returns {Source}
  */
-export function recordedSource({ header, arrays }) {
-  const { payload } = header;
-  const { layers, heads } = payload;
-  const [rows, columns] = [payload.queries.length, (payload.keys ?? payload.queries).length];
+export function recordedSource({ header, arrays }, words = false) {
+  const { layers, heads } = header.payload;
+  const [tokens, cells] = [header.payload, payloadOf(header, "", words)];
+  const [rows, columns] = [cells.queries.length, (cells.keys ?? cells.queries).length];
+  const [all, wide] = [tokens.queries.length, (tokens.keys ?? tokens.queries).length];
+  const merges = words && header.words !== null;
+  const named = /** @param {string} name */ (name) => arrays[merges ? `words.${name}` : name];
   /** @type {Map<number, Float32Array>} */
   const computed = new Map();
   /** @param {number} id layer × heads + head */
   function mapOf(id) {
     const layer = Math.floor(id / heads);
     const absent = !arrays[`query.${layer}`] && !arrays[`maps.${layer}`];
-    const weights = computed.get(id) ??
-      (absent ? new Float32Array(rows * columns) : headWeights(arrays, header.layers[layer], layer, id % heads));
+    const known = computed.get(id);
+    if (known) return known;
+    const plain = absent ? new Float32Array(all * wide) : headWeights(arrays, header.layers[layer], layer, id % heads);
+    const weights = merges ? mergeMap(plain, wide, cells.queries, cells.keys ?? cells.queries) : plain;
     computed.set(id, weights);
     return weights;
   }
@@ -112,8 +130,8 @@ export function recordedSource({ header, arrays }) {
       }
       return Promise.resolve({
         ...{ layers, heads, rows: tall, cols: wide, data, sampled: header.sampled, habits: header.habits },
-        means: /** @type {Float32Array} */ (arrays.means.data),
-        counts: /** @type {Float32Array} */ (arrays.counts.data),
+        means: /** @type {Float32Array} */ (named("means").data),
+        counts: /** @type {Float32Array} */ (named("counts").data),
         summed: header.summed && new Set(header.summed),
       });
     },

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { headWeights, recordedSource, softmaxRow } from "./recorded.js";
-import { fromHash, toHash, unpack } from "./site.js";
+import { headWeights, payloadOf, recordedSource, softmaxRow } from "./recorded.js";
+import { fromHash, toHash } from "./address.js";
+import { cellOf, mergeMap, moveSelection } from "./merging.js";
+import { fitPicture, scaleByNorms } from "./pictures.js";
+import { languageOf } from "./site.js";
+import { unpack } from "./unpack.js";
 
 const array = (shape, ...data) => ({ dtype: "float32", shape, data: new Float32Array(data) });
 const near = (found, expected) =>
@@ -40,7 +44,7 @@ describe("weights", () => {
 test("a source answers rows, columns and tiles of the same map", async () => {
   const cells = [{}, {}];
   const header = {
-    ...{ layers: [{}], summed: null, sampled: false, habits: null },
+    ...{ layers: [{}], summed: null, sampled: false, habits: null, said: {}, words: null },
     payload: { layers: 1, heads: 1, queries: cells, keys: null },
   };
   const arrays = { ...TWO, means: array([1, 1, 2], 0.25, 0.75), counts: array([1, 2], 2, 2) };
@@ -53,14 +57,62 @@ test("a source answers rows, columns and tiles of the same map", async () => {
 });
 
 describe("addresses", () => {
-  test("a link restores the text and the selection", () => {
-    const hash = toHash("texts/a.bin", { layer: 3, head: 1, focus: 10, target: null, tab: "lines", pinned: [] });
-    assert.deepEqual(fromHash(hash), {
-      file: "texts/a.bin",
+  test("a link restores the language, the text and the selection", () => {
+    const selection = { layer: 3, head: 1, focus: 10, target: null, tab: "lines", pinned: [] };
+    assert.deepEqual(fromHash(toHash({ lang: "zh", text: "texts/a.bin", words: "" }, selection)), {
+      where: { lang: "zh", text: "texts/a.bin" },
       selection: { layer: 3, head: 1, focus: 10, tab: "lines" },
     });
   });
   test("a number that is none is left out", () => assert.equal(fromHash("#layer=x").selection.layer, null));
+});
+
+test("the link's language wins over the browser's", () => {
+  const languages = [{ code: "en" }, { code: "zh" }];
+  assert.equal(languageOf(languages, "en", ["zh-CN"]).code, "en");
+  assert.equal(languageOf(languages, null, ["fr", "zh-CN"]).code, "zh");
+  assert.equal(languageOf(languages, "xx", []).code, "en");
+});
+
+describe("whole words", () => {
+  // "un|known": a word of two tokens, and a word of one.
+  const words = [{ at: [0, 2] }, { at: [2, 3] }];
+  const tokens = [{ at: [0, 1] }, { at: [1, 2] }, { at: [2, 3] }];
+  test("rows are averaged and columns summed", () => {
+    const map = Float32Array.of(0.25, 0.25, 0.5, 0, 0.5, 0.5, 1, 0, 0);
+    near([...mergeMap(map, 3, words, words)], [0.5, 0.5, 1, 0]);
+  });
+  test("a selection moves to the cells of the same tokens", () => {
+    assert.equal(cellOf(words, 1), 0);
+    assert.equal(cellOf(words, 9), null);
+    const [from, to] = [{ queries: tokens, keys: null }, { queries: words, keys: null }];
+    const selection = { layer: 2, focus: 1, target: null };
+    assert.deepEqual(moveSelection(selection, from, to), { layer: 2, focus: 0, target: null });
+    assert.deepEqual(moveSelection({ focus: 1, target: 0 }, to, from), { focus: 2, target: 0 });
+  });
+  test("the payload has the cells of the words, in the language", () => {
+    const header = {
+      payload: { text: "a", queries: tokens, options: "en" },
+      said: { zh: { options: "zh" } },
+      words: { payload: { queries: words }, said: { zh: { measures: "zh" } } },
+    };
+    assert.deepEqual(payloadOf(header, "zh", true), { text: "a", queries: words, options: "zh", measures: "zh" });
+    assert.deepEqual(payloadOf(header, "en", false), header.payload);
+  });
+});
+
+describe("pictures", () => {
+  test("rows are scaled by the norms of the values", () =>
+    near([...scaleByNorms(Float32Array.of(0.5, 0.5, 1, 0), [1, 3])], [0.25, 0.75, 1, 0]));
+  test("an address selects what the picture has", () => {
+    const selection = { layer: 1, head: 1, token: 2, facing: "out", by: "head" };
+    const data = { selection, layers: 2, heads: 3, tokens: ["a", "b", "c", "d"] };
+    const fit = (raw) => fitPicture(data, raw);
+    assert.deepEqual(fit({ layer: 0, head: 9, token: "3", facing: "up", by: "norms" }), {
+      ...{ layer: 0, head: 1, token: 3, facing: "out", by: "norms" },
+    });
+    assert.deepEqual(fit({ layer: null, facing: "in" }), { ...selection, facing: "in" });
+  });
 });
 
 test("gzip is unpacked, other content stays", async () => {

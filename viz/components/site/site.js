@@ -1,139 +1,363 @@
-// The page of a static site: a list of recorded texts, the switch of a text's variants, and the main view.
+// The page of a static site: recorded texts with their switches and the main view, and lessons.
 //
 // The address keeps the text and the selection behind "#", so a link restores the view. Every file is fetched from the
 // folder of the page; nothing comes from another host.
 
 import { mount } from "../explore/explore.js";
-import { h, setText } from "../shared/elements.js";
+import { h, setAttribute, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
-import { _ } from "../shared/words.js";
-import { recordedSource } from "./recorded.js";
+import { _, speak } from "../shared/words.js";
+import { fromHash, toHash } from "./address.js";
+import { guessBars, lessonList, lessonStep } from "./lesson.js";
+import { createLive } from "./live.js";
+import { moveSelection } from "./merging.js";
+import { fitPicture, recordedPicture } from "./pictures.js";
+import { createProgress } from "./progress.js";
+import { payloadOf, recordedSource } from "./recorded.js";
+import { unpack } from "./unpack.js";
 
-/** @import { Selection } from "../explore/types.js" */
+/** @import { Payload, Report, Selection } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
+/** @import { Where } from "./address.js" */
+/** @import { Lesson, LessonEntry, Step } from "./lesson.js" */
+/** @import { Shot } from "./pictures.js" */
 /** @import { About } from "./recorded.js" */
-/** @typedef {{file: string, label: string, note: string, about: Record<string, string>}} Variant */
+/**
+ * @typedef {{file: string, kind: "text"|"picture", label: string, note: string, caption: string,
+ *   about: Record<string, string>}} Variant
+ */
 /** @typedef {{title: string, variants: Variant[]}} Entry a text and its variants */
-/** @typedef {{texts: Entry[]}} Contents */
+/**
+ * @typedef {{code: string, name: string, words: Record<string, string>, texts: Entry[], lessons: LessonEntry[]}} Tongue
+ * a language
+ */
+/**
+ * @typedef {{languages: Tongue[], parts: Record<string, string>, live?: import("./live.js").Offer}} Contents parts:
+ * scripts that are loaded on demand; live: a model for the browser
+ */
 
-const NUMBERS = ["layer", "head", "focus", "target"];
+const LIVE = "live"; // in the address, in place of the file of a recorded text
 
 /** Return the element with an id of the page. @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 /**
- * Return the part of an address behind "#" for a text and a selection.
- * @param {string} file @param {Partial<Selection>} selection
+ * Return the language of a code, else the first that the reader's browser prefers, else the first.
+ * @param {Tongue[]} languages @param {string|null|undefined} code @param {readonly string[]} preferred
  */
-export function toHash(file, selection) {
-  const fields = Object.entries(selection).filter(([name, value]) => name !== "pinned" && value !== null);
-  return `#${new URLSearchParams([["text", file], ...fields.map(([name, value]) => [name, String(value)])])}`;
+export function languageOf(languages, code, preferred) {
+  const codes = [code ?? "", ...preferred.map((name) => name.split("-")[0])];
+  return codes.map((one) => languages.find((tongue) => tongue.code === one)).find(Boolean) ?? languages[0];
 }
 
 /**
- * Return the text and the selection of an address; unknown fields are ignored, since the view checks the values.
- * @param {string} hash @returns {{file: string|null, selection: Partial<Selection>}}
+ * Return a function that fetches and reads each file once.
+ * @template Content @param {(buffer: ArrayBuffer) => Content} read
  */
-export function fromHash(hash) {
-  const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const file = fields.get("text");
-  fields.delete("text");
-  const entries = [...fields].map(([name, value]) =>
-    NUMBERS.includes(name) ? [name, /^\d{1,6}$/.test(value) ? Number(value) : null] : [name, value]
-  );
-  return { file, selection: Object.fromEntries(entries) };
-}
-
-/** Return the content of a gzip file; other content is returned as it is. @param {ArrayBuffer} buffer */
-export async function unpack(buffer) {
-  const [first, second] = new Uint8Array(buffer);
-  if (first !== 0x1f || second !== 0x8b) return buffer;
-  return await new Response(new Blob([buffer]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
-
-/** Draw the page. @param {Contents} contents */
-export function startSite({ texts }) {
-  const every = texts.flatMap((entry) => entry.variants.map((variant) => ({ entry, variant })));
-  /** @type {Map<string, Promise<Frame & {header: About}>>} */
+function createLoader(read) {
+  /** @type {Map<string, Promise<Content>>} */
   const files = new Map();
-  /** @type {ReturnType<typeof mount>|null} */
-  let view = null;
-  let shown = "";
-  /** @type {Partial<Selection>} */
-  let kept = {};
-
   /** @param {string} file */
-  async function fetchText(file) {
+  async function fetchFile(file) {
     const answer = await fetch(file);
     if (!answer.ok) throw new Error(_("The server answered {status}.", { status: answer.status }));
-    return /** @type {Frame & {header: About}} */ (decodeFrame(await unpack(await answer.arrayBuffer())));
+    return read(await unpack(await answer.arrayBuffer()));
   }
-  /** @param {string} file */
-  function load(file) {
-    const known = files.get(file) ?? fetchText(file);
+  return (/** @type {string} */ file) => {
+    const known = files.get(file) ?? fetchFile(file);
     files.set(file, known);
     known.catch(() => files.delete(file));
     return known;
+  };
+}
+
+const loadText = createLoader((buffer) => /** @type {Frame & {header: About}} */ (decodeFrame(buffer)));
+const loadPicture = createLoader((buffer) => /** @type {Frame & {header: Shot}} */ (decodeFrame(buffer)));
+const loadBytes = createLoader((buffer) => new Uint8Array(buffer));
+const loadLesson = createLoader((
+  buffer,
+) => /** @type {Record<string, Lesson>} */ (JSON.parse(new TextDecoder().decode(buffer))));
+
+/** @param {string} label @param {boolean} on @param {() => void} act */
+const choice = (label, on, act) =>
+  h("button", { type: "button", class: "choice", "aria-pressed": String(on), onclick: act }, label);
+
+/** Return the element of the view, of which a single component is shown at a time. @param {Contents["parts"]} parts */
+function createStand(parts) {
+  let close = () => {};
+  return {
+    /** @param {...Node} nodes */
+    clear(...nodes) {
+      close();
+      close = () => {};
+      place("view").replaceChildren(...nodes);
+    },
+    /** @param {Payload} payload @param {ReturnType<typeof recordedSource>} source @param {Report} report */
+    maps(payload, source, report) {
+      close();
+      for (const child of [...place("view").children]) if (!child.matches(".still, .hl")) child.remove();
+      close = mount(place("view"), payload, source, report).destroy;
+    },
+    /**
+     * @param {string} name of a component with a script of its own @param {unknown} data
+     * @param {(name: string, value: Partial<Selection>) => void} tell @param {...Node} after
+     */
+    async part(name, data, tell, ...after) {
+      const { default: component } = await import(new URL(parts[name], document.baseURI).href);
+      const parentElement = h("div");
+      this.clear(parentElement, ...after);
+      close = component({ data, parentElement, setTriggerValue: tell });
+    },
+  };
+}
+
+/**
+ * Draw the page.
+ * @param {Contents} contents @param {Promise<ServiceWorkerRegistration>} [registered] the service worker
+ */
+export function startSite({ languages, parts, live: offer }, registered) {
+  const stand = createStand(parts);
+  const progress = createProgress(location.pathname, storage());
+  /** @type {Tongue} */
+  let tongue = languages[0];
+  /** @type {Where} */
+  let where = {};
+  /** @type {Partial<Selection>} */
+  let kept = {};
+  /** @type {Payload|null} the payload of the view */
+  let drawn = null;
+  const live = offer && createLive(place("live"), offer, {
+    show: showLive,
+    selection: () => kept,
+    recorded: () => drawn?.base === toHash(where) && !where.words ? drawn : null,
+    language: () => tongue.code,
+  }, registered);
+
+  /** @param {string|undefined} file */
+  const variantOf = (file) => {
+    const every = tongue.texts.flatMap((entry) => entry.variants.map((variant) => ({ entry, variant })));
+    return every.find(({ variant }) => variant.file === file) ?? every[0];
+  };
+  /** @type {import("./live_form.js").Host["show"]} */
+  function showLive(payload, source, fields) {
+    where = { lang: where.lang, text: LIVE, ...fields };
+    [drawn, kept] = [payload, payload.selection];
+    place("lesson").hidden = true;
+    drawLists();
+    stand.maps(payload, source, { selection: keep });
+    setText(place("error"), "");
+    const known = fromHash(location.hash).where.text === LIVE;
+    history[known ? "replaceState" : "pushState"](null, "", toHash(where, kept));
   }
-  /** Show a text with a selection. @param {string} file @param {Partial<Selection>} selection */
-  async function show(file, selection) {
-    shown = file;
-    drawList();
+  /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
+  async function show(to, selection) {
+    where = to;
+    drawLists();
     try {
-      const frame = await load(file);
-      if (shown !== file) return;
-      const payload = {
-        ...frame.header.payload,
-        base: file,
-        selection: { ...frame.header.payload.selection, ...selection },
-      };
-      kept = payload.selection;
-      view?.destroy();
-      view = mount(place("view"), payload, recordedSource(frame), { selection: keep });
-      setText(place("error"), "");
+      if (to.lesson === undefined) await showText(to, selection);
+      else await showLesson(to, selection);
+      if (where === to) setText(place("error"), "");
     } catch (error) {
-      if (shown === file) setText(place("error"), error instanceof Error ? error.message : String(error));
+      if (where === to) setText(place("error"), error instanceof Error ? error.message : String(error));
     }
   }
-  /** Store a selection in the address. @param {Selection} selection */
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showText(to, selection) {
+    place("lesson").hidden = true;
+    if (variantOf(to.text).variant.kind === "picture") return showPicture(to, selection);
+    const header = await showMaps(to, String(to.text), to.words === "1", selection, false, () => {});
+    if (header) drawWords(header);
+  }
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showPicture(to, selection) {
+    const frame = await loadPicture(String(to.text));
+    if (where !== to) return;
+    const { payload, said } = frame.header;
+    const data = { ...payload, ...said[tongue.code], base: String(to.text), source: recordedPicture(frame) };
+    data.selection = fitPicture(data, selection);
+    kept = /** @type {Partial<Selection>} */ (/** @type {unknown} */ (data.selection));
+    await stand.part("picture", data, (_name, chosen) => keep(chosen));
+  }
+  /**
+   * Show the maps of a file; return its header, or null if the reader has gone elsewhere.
+   * @param {Where} to @param {string} file @param {boolean} words @param {Partial<Selection>} selection
+   * @param {boolean} quiet @param {(selection: Selection) => void} tell
+   */
+  async function showMaps(to, file, words, selection, quiet, tell) {
+    const frame = await loadText(file);
+    if (where !== to) return null;
+    const { header } = frame;
+    const payload = payloadOf(header, tongue.code, words);
+    const first = moveSelection(header.payload.selection, header.payload, payload);
+    drawn = { ...payload, quiet, base: toHash(to), selection: { ...first, ...selection } };
+    kept = drawn.selection;
+    stand.maps(drawn, recordedSource(frame, words), {
+      selection: (chosen) => {
+        keep(chosen);
+        tell(chosen);
+      },
+    });
+    return header;
+  }
+  /** Store a selection in the address. @param {Partial<Selection>} selection */
   function keep(selection) {
     kept = selection;
-    history.replaceState(null, "", toHash(shown, kept));
+    history.replaceState(null, "", toHash(where, kept));
+    live?.selected();
   }
-  function drawList() {
-    const { entry } = every.find(({ variant }) => variant.file === shown) ?? every[0];
-    /** @param {string} label @param {string} file @param {boolean} on @param {Partial<Selection>} selection */
-    const choice = (label, file, on, selection) =>
-      h("button", {
-        ...{ type: "button", class: "choice", "aria-pressed": String(on) },
-        onclick: () => {
-          history.pushState(null, "", toHash(file, selection));
-          show(file, selection);
-        },
-      }, label);
-    const list = texts.map((one) => choice(one.title, one.variants[0].file, one === entry, {}));
-    place("texts").replaceChildren(...(texts.length > 1 ? list : []));
-    const variants = entry.variants.map((one) => choice(one.label, one.file, one.file === shown, kept));
+  /** Open a place as a new entry of the history. @param {Where} to @param {Partial<Selection>} selection */
+  function go(to, selection) {
+    history.pushState(null, "", toHash(to, selection));
+    show(to, selection);
+  }
+  /** @param {string|null} name the list of lessons if null @param {number} step */
+  const goLesson = (name, step) => go({ lang: where.lang, lesson: name ?? "", step: name ? String(step + 1) : "" }, {});
+
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  async function showLesson(to, selection) {
+    place("lesson").hidden = false;
+    const entry = tongue.lessons.find(({ name }) => name === to.lesson);
+    if (!entry) {
+      stand.clear();
+      return place("lesson").replaceChildren(...lessonList(tongue.lessons, progress, goLesson));
+    }
+    const lesson = (await loadLesson(entry.file))[tongue.code];
+    if (where !== to) return;
+    const at = Math.max(0, Math.min(Number(to.step) - 1 || 0, lesson.steps.length - 1));
+    progress.setPlace(lesson.name, at);
+    const answered = () => lesson.steps[at].held && show(to, kept);
+    const shown = lessonStep(lesson, at, progress, { go: goLesson, answered });
+    place("lesson").replaceChildren(shown.el);
+    place("worksheet").replaceChildren(shown.worksheet);
+    const held = progress.answer(lesson.name, at).tries ? "" : lesson.steps[at].held;
+    await showStep(to, lesson.steps[at], held, selection, shown.follow);
+  }
+  /**
+   * Show the view of a step, without the part that is withheld.
+   * @param {Where} to @param {Step} step @param {Step["held"]} held @param {Partial<Selection>} selection
+   * @param {ReturnType<typeof lessonStep>["follow"]} follow
+   */
+  async function showStep(to, { view }, held, selection, follow) {
+    if (held === "view") {
+      stand.clear(h("p", { class: "quiet" }, _("The view opens after your first answer: say what you expect.")));
+    } else if (view?.kind === "guesses") stand.clear(...guessBars(view));
+    else if (view?.kind === "matrix") {
+      const data = await loadBytes(view.file);
+      if (where === to) await stand.part("matrices", data, () => {}, h("p", { class: "quiet" }, view.caption));
+    } else if (view?.kind === "maps") {
+      const { header } = await loadText(view.file);
+      const cells = payloadOf(header, tongue.code, view.words);
+      const own = moveSelection({ ...header.payload.selection, ...view.selection }, header.payload, cells);
+      const first = { ...own, ...selection };
+      const tell = (/** @type {Partial<Selection>} */ { layer = 0, head = 0, focus }) => {
+        const moved = focus != null && focus !== own.focus;
+        follow({ layer, head, token: moved ? cells.queries[focus].at[0] : null });
+      };
+      await showMaps(to, view.file, view.words, first, held === "results", tell);
+      tell(first);
+    } else stand.clear();
+  }
+  function drawLists() {
+    const reads = where.lesson === undefined;
+    const found = reads && where.text !== LIVE ? variantOf(where.text) : null;
+    const list = tongue.texts.map((one) =>
+      choice(one.title, one === found?.entry, () => go({ lang: where.lang, text: one.variants[0].file }, {}))
+    );
+    if (tongue.lessons.length) list.push(choice(_("Lessons"), !reads, () => goLesson(null, 0)));
+    setAttribute(place("texts"), "aria-label", _("Texts"));
+    place("texts").replaceChildren(...(list.length > 1 || offer ? list : []));
+    place("worksheet").replaceChildren();
+    const variants = (found?.entry.variants ?? []).map((one) =>
+      choice(one.label, one === found?.variant, () => go({ ...where, text: one.file }, kept))
+    );
+    setAttribute(place("variants"), "role", "group");
+    setAttribute(place("variants"), "aria-label", _("Variants"));
     place("variants").replaceChildren(...(variants.length > 1 ? variants : []));
-    const variant = entry.variants.find((one) => one.file === shown) ?? entry.variants[0];
-    setText(place("note"), variant.note);
-    const rows = Object.entries(variant.about).flatMap((
+    setText(place("note"), found?.variant.note ?? "");
+    setText(place("caption"), found?.variant.caption ?? "");
+    setText(place("made"), _("Made with Headlight."));
+    const rows = Object.entries(found?.variant.about ?? {}).flatMap((
       [name, value],
     ) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]);
     place("about").replaceChildren(...rows);
   }
-  /** Show the text and the selection of the address. */
+  /** Draw the switch between tokens and whole words, if they differ. @param {About} header */
+  function drawWords({ words, payload }) {
+    const merged = where.words === "1";
+    function turn() {
+      const to = payloadOf({ payload, said: {}, words, ...NO_ARRAYS }, "", !merged);
+      go({ ...where, words: merged ? "" : "1" }, drawn ? moveSelection(kept, drawn, to) : kept);
+    }
+    place("variants").querySelector(".words")?.remove();
+    const button = choice(_("Whole words"), merged, turn);
+    button.classList.add("words");
+    if (words) place("variants").append(button);
+  }
+  function drawLanguages() {
+    const list = languages.map((one) => choice(one.name, one === tongue, () => change(one)));
+    for (const [at, one] of languages.entries()) list[at].lang = one.code;
+    place("languages").replaceChildren(...(list.length > 1 ? list : []));
+  }
+  /** Change the language, and remember it. @param {Tongue} to */
+  function change(to) {
+    remember(to.code);
+    setTongue(to);
+    if (where.text !== LIVE) return go({ ...where, lang: to.code }, kept);
+    where = { ...where, lang: to.code };
+    live?.open(where, kept);
+  }
+  /** @param {Tongue} to */
+  function setTongue(to) {
+    tongue = to;
+    speak(to.words);
+    document.documentElement.lang = to.code;
+    live?.redraw();
+    drawLanguages();
+  }
+  /** Show the text or the lesson, and the selection, of the address. */
   function open() {
-    const { file, selection } = fromHash(location.hash);
-    const known = every.some(({ variant }) => variant.file === file);
-    show(known && file ? file : every[0].variant.file, known ? selection : {});
+    const { where: asked, selection } = fromHash(location.hash);
+    setTongue(languageOf(languages, asked.lang ?? remembered(), languages.length > 1 ? navigator.languages : []));
+    if (asked.text === LIVE && live?.open(asked, selection)) return;
+    const found = variantOf(asked.text);
+    if (asked.lesson !== undefined || !found) return show({ ...asked, lesson: asked.lesson ?? "" }, selection);
+    show({ ...asked, text: found.variant.file }, found.variant.file === asked.text ? selection : {});
+  }
+  /** @param {KeyboardEvent} event Alt+Page Down and Alt+Page Up turn the steps of a lesson */
+  function turnStep(event) {
+    const by = { PageDown: 1, PageUp: -1 }[event.key];
+    if (by && event.altKey && where.lesson) goLesson(where.lesson, Math.max(0, (Number(where.step) || 1) - 1 + by));
   }
   addEventListener("popstate", open);
+  addEventListener("keydown", turnStep);
   open();
+}
+
+const NO_ARRAYS = { layers: [], summed: null, sampled: false, habits: null };
+const LANGUAGE_KEY = "headlight language";
+
+/** Return the browser's storage, or undefined if it is forbidden. */
+function storage() {
+  try {
+    return globalThis.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Return the language that the reader chose on an earlier visit; undefined if the browser stores nothing. */
+const remembered = () => storage()?.getItem(LANGUAGE_KEY);
+
+/** @param {string} code */
+function remember(code) {
+  try {
+    storage()?.setItem(LANGUAGE_KEY, code);
+  } catch { /* the address keeps the language */ }
 }
 
 const contents = globalThis.document?.getElementById("contents");
 if (contents) {
-  startSite(JSON.parse(contents.textContent ?? ""));
-  navigator.serviceWorker?.register("worker.js").catch(() => {}); // without it, the site needs its host
+  const registered = navigator.serviceWorker?.register("worker.js");
+  registered?.catch(() => {}); // without it, the site needs its host
+  startSite(JSON.parse(contents.textContent ?? ""), registered);
 }

@@ -14,7 +14,7 @@ from lessons.library import COURSE, ORDER, come_along
 from lessons.schema import Answer, LessonQuestion, LessonStep
 from tests.support.asking import asked, notes
 from tests.support.words import english
-from ui.pages.lessons.questions import NOT_YET
+from ui.pages.lessons.answers import NOT_YET
 from ui.pages.lessons.views import empty_view
 from ui.state.examples import EXAMPLES
 

@@ -13,9 +13,10 @@ from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.library import ORDER, come_along
 from lessons.schema import LessonStep
+from lessons.steps import RESULTS, VIEW
 from tests.support.asking import asked, notes, press
 from tests.support.clicking import picture
-from ui.pages.lessons.views import RESULTS, VIEW, empty_view, withheld_part
+from ui.pages.lessons.views import empty_view, withheld_part
 
 QUESTIONS = [
     (name, at)

@@ -1,0 +1,78 @@
+"""The question of a lesson's step: its right answer, and the part of the view to withhold before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.view import DisplayToken
+from i18n import LazyMessage, _, active_language, gettext_lazy
+from lessons.answer_key import CheckContext, CheckedAnswer
+from lessons.checks import truth
+from lessons.schema import Answer, LessonQuestion, LessonStep, LocalizedText
+
+VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
+BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
+
+
+def markdown_of(said: LocalizedText) -> str:
+    """Return the text in the reader's language, with the Markdown syntax for images escaped.
+
+    >>> markdown_of(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
+    'Look: !\\\\[a](http://b/c.png)'
+    """
+    return said.in_language(active_language()).replace("![", "!\\[")
+
+
+def withheld_part(step: LessonStep, view: str | None) -> str:
+    """Return the part of a step's view that would reveal the answer: VIEW, RESULTS, or "" for nothing.
+
+    ``view`` is the name of the view. A question for a head is answered by looking through the maps, and a free answer
+    has nothing to reveal.
+    """
+    question = step.question
+    if question is None or step.view is None or question.kind in ("head", "text"):
+        return ""
+    check = question.check.check if question.check is not None else None
+    if check is None and question.right is None:
+        return ""
+    if (view == "masked_words" and check in BLANKS) or check == "preferred":
+        return VIEW
+    return RESULTS if view in ("explore", "translate") else ""
+
+
+def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer | None:
+    """Return the right answer, computed or from the lesson's file; None if any answer is accepted.
+
+    Raise Unanswerable if the text has no right answer, and UserError if the model cannot answer.
+    """
+    if question.check is not None:
+        found = truth(question.check, asked)
+    elif question.right is not None:
+        found = CheckedAnswer(question.right, LazyMessage(""))
+    else:
+        return None
+    tolerance = found.tolerance if question.tolerance is None else question.tolerance
+    return CheckedAnswer(found.answer, found.said, found.others, tolerance)
+
+
+def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[DisplayToken] = ()) -> str:
+    """Format an answer in the reader's language; ``keys`` are the cells that an answer may name by its index."""
+    if isinstance(answer, tuple):
+        return _("head {layer}-{head}", layer=answer[0], head=answer[1])
+    if question.kind == "choice":
+        return next((markdown_of(text) for key, text in question.choices if key == answer), str(answer))
+    if question.kind == "token" and isinstance(answer, int) and keys:
+        return keys[answer].label if 0 <= answer < len(keys) else str(answer)
+    return f"{answer:.4g}" if isinstance(answer, float) else str(answer)
+
+
+def describe_answer(
+    question: LessonQuestion, right: CheckedAnswer, keys: Sequence[DisplayToken] = ()
+) -> LazyMessage | str:
+    """Return a sentence with the right answer and the numbers behind it, in a message that can be translated later."""
+    if right.said and question.kind != "choice":
+        return right.said
+    answer = format_answer(question, right.answer, keys)
+    if right.said:
+        return gettext_lazy("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
+    return gettext_lazy("The answer: {answer}", answer=answer)

@@ -1,0 +1,71 @@
+"""Answers to the requests that pages send before a visitor changes anything, stored with the app.
+
+The first visit of such a page needs no computation. ``tools/stored_answers.py`` writes the files, and a test computes
+every stored answer again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inference.files import checkpoint, embedded, packages, sources
+from inference.settings import Settings
+from inference.tasks.model_request import Answer, ModelRequest
+from serving.protocol import InvalidFrame, pack, unpack
+
+FOLDER = Path(__file__).resolve().parents[1] / "assets" / "answers"
+SUFFIX = ".answer"
+
+
+@dataclass(frozen=True)
+class StoredAnswers:
+    """A folder of answers. Each file holds the request, its answer, and the hash of the weights that computed it."""
+
+    folder: Path = FOLDER
+
+    def find(self, question: ModelRequest[Answer], settings: Settings) -> Answer | None:
+        """Return the stored answer of a request, or None if there is none for the current weights of its model.
+
+        Damaged files, and files of another version of the message format, count as missing.
+        """
+        file = self.file_of(question)
+        if question.model not in embedded.OWN or not file.is_file():
+            return None
+        try:
+            asked, weights, answer = unpack(file.read_bytes())
+        except (InvalidFrame, OSError, TypeError, ValueError):
+            return None
+        if asked != question or weights != weights_hash(question.model, settings):
+            return None
+        found: Answer = answer
+        return found
+
+    def write(self, question: ModelRequest[Any], answer: Any, settings: Settings) -> Path:
+        """Store the answer of a request; return its file."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.file_of(question)
+        file.write_bytes(pack((question, weights_hash(question.model, settings), answer)))
+        return file
+
+    def contents(self) -> list[tuple[ModelRequest[Any], str, Any]]:
+        """Return each stored request with the hash of its model's weights and its answer, sorted by file name."""
+        return [unpack(file.read_bytes()) for file in sorted(self.folder.glob(f"*{SUFFIX}"))]
+
+    def file_of(self, question: ModelRequest[Any]) -> Path:
+        """Return the file for the answer of a request.
+
+        >>> from inference.tasks.predictions import NextSentence
+        >>> StoredAnswers(Path("folder")).file_of(NextSentence(text="a", pair="b")).name
+        'NextSentence-ecac00a927d3.answer'
+        """
+        digest = hashlib.sha256(question.key.encode()).hexdigest()[:12]
+        return self.folder / f"{type(question).__name__}-{digest}{SUFFIX}"
+
+
+def weights_hash(model: str, settings: Settings) -> str:
+    """Return the SHA-256 of the weights of a model that comes with the app."""
+    source = sources.find(model, None, settings)
+    return packages.of_weights(checkpoint.inspect(source.folder, source.name).weights)

@@ -1,0 +1,105 @@
+"""Computation of the answers in assets/answers: those that pages need before a visitor changes anything.
+
+python -m tools.stored_answers           open every view in a browser and store the answers that take long
+python -m tools.stored_answers --check   list stored answers that no view asks for any more; change nothing
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from inference.files import embedded  # noqa: E402  (after the path is set)
+from inference.settings import Settings  # noqa: E402
+from inference.tasks.model_request import ModelRequest  # noqa: E402
+from serving.model_process import SubprocessBackend  # noqa: E402
+from serving.protocol import pack  # noqa: E402
+from serving.stored_answers import StoredAnswers  # noqa: E402
+
+FOLDER = "HEADLIGHT_ANSWERS"  # the folder to which the recorded app writes
+LEAST_SECONDS = 0.2  # processor time, with the loading of the model; faster answers are not stored
+MOST_BYTES = 300_000  # larger answers are not stored
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process in seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def record(folder: Path) -> None:
+    """Make the backend of this process write each slow answer of the app's own models to a folder."""
+    compute, stored = SubprocessBackend.made, StoredAnswers(folder)
+
+    def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
+        before = processor_seconds()
+        answer = compute(backend, question)
+        slow = processor_seconds() - before >= LEAST_SECONDS
+        if question.model in embedded.OWN and slow and len(pack((question, answer))) <= MOST_BYTES:
+            stored.write(question, answer, backend.settings)
+        return answer
+
+    SubprocessBackend.made = answer_and_store  # type: ignore[method-assign, assignment]
+    SubprocessBackend.stored = StoredAnswers(folder / "none")  # nothing is read, so that everything is computed
+
+
+def visit(folder: Path) -> None:
+    """Open every view of a recorded app in a browser; the slow answers are then in the folder."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.test_pages import VISITS, drawn
+    from tests.support.atrest import PATIENCE, rest
+    from tests.support.browser import chromium
+    from tests.support.running import free_port, started_by
+    from tests.support.visitor import address_of
+
+    port = free_port()
+    command = [sys.executable, "-m", "tools.stored_answers", "serve", f"--server.port={port}"]
+    with started_by(command, folder / "app.log", ROOT, port, {FOLDER: str(folder)}) as app, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
+        for view in VISITS:
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.goto(f"{app.url}{address_of(view)}")
+            rest(page, 3 * PATIENCE)
+            drawn(page, view)
+            page.close()
+        browser.close()
+
+
+def main(arguments: list[str]) -> int:
+    """Replace the stored answers, or list the stale ones; return 1 if there are any."""
+    if arguments[:1] == ["serve"]:
+        record(Path(os.environ[FOLDER]))
+        sys.argv = ["streamlit", "run", "app.py", "--server.address=127.0.0.1", *arguments[1:]]
+        runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+        return 0
+    stored, settings = StoredAnswers(), Settings()
+    with tempfile.TemporaryDirectory() as made:
+        visit(Path(made))
+        fresh = {
+            stored.file_of(question): (question, answer)
+            for question, _sum, answer in StoredAnswers(Path(made)).contents()
+        }
+    stale = [file for file in stored.folder.glob("*") if file not in fresh]
+    for file in stale:
+        print(f"stale: {file.name}")
+    if "--check" in arguments:
+        return min(len(stale), 1)
+    for file in stale:
+        file.unlink()
+    for question, answer in fresh.values():
+        file = stored.write(question, answer, settings)
+        print(f"{file.name:44}{file.stat().st_size:>9,} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

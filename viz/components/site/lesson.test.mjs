@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { worksheetText } from "./lesson.js";
+import { textOfTree } from "./markup.js";
+import { createProgress, isOver } from "./progress.js";
+import { numberOf } from "./question.js";
+
+/** Return a store like localStorage. */
+const memory = (kept = {}) => ({ getItem: (key) => kept[key] ?? null, setItem: (key, value) => (kept[key] = value) });
+
+describe("progress", () => {
+  test("answers of a lesson survive a reload, by the site's path", () => {
+    const store = memory();
+    const first = createProgress("/a/", store);
+    first.note("order", 2, { answer: "x", tries: 1, right: true });
+    first.note("order", 2, { hints: 1 });
+    first.setPlace("order", 2);
+    const again = createProgress("/a/", store);
+    const { answer, hints, right } = again.answer("order", 2);
+    assert.deepEqual([again.place("order"), answer, hints, right], [2, "x", 1, true]);
+    assert.equal(createProgress("/b/", store).place("order"), 0);
+    again.forget("order");
+    assert.deepEqual([again.place("order"), again.answer("order", 2).tries], [2, 0]);
+  });
+  test("an answered question is right, kept or revealed", () => {
+    const none = { tries: 0, right: null, revealed: false };
+    assert.equal(isOver(none), false);
+    assert.equal(isOver({ ...none, tries: 1 }), true);
+    assert.equal(isOver({ ...none, tries: 1, right: false }), false);
+    assert.equal(isOver({ ...none, tries: 1, right: false, revealed: true }), true);
+    const progress = createProgress("/", undefined);
+    progress.note("a", 1, { tries: 1, right: true });
+    progress.note("a", 3, { tries: 1, right: false });
+    assert.equal(progress.count("a", [1, 2, 3]), 1);
+  });
+  test("damaged and full storage is no error", () => {
+    const full = { getItem: () => "{", setItem: () => assert.fail("full") };
+    const progress = createProgress("/", full);
+    progress.note("__proto__", 0, { tries: 1 });
+    progress.note("a", 0, { tries: 1 });
+    assert.equal(progress.answer("a", 0).tries, 1);
+    for (const kept of ["[]", '{"a": 3}', '{"a": {"answers": 1, "place": "x"}}']) {
+      const damaged = createProgress("/", memory({ "headlight lessons /": kept }));
+      assert.deepEqual([damaged.place("a"), damaged.answer("a", 0).tries], [0, 0]);
+    }
+  });
+});
+
+test("a number may have a decimal comma and a true minus", () => {
+  assert.deepEqual(["0.5", " 0,5 ", "−2", "", "x", "Infinity"].map(numberOf), [0.5, 0.5, -2, null, null, null]);
+});
+
+test("the text of a tree has a line for each block", () => {
+  assert.equal(textOfTree([["p", "a ", ["strong", "b"]], ["ul", ["li", "c"]]]), "a b\nc\n\n");
+});
+
+test("the worksheet has every question with its answer", () => {
+  const progress = createProgress("/", undefined);
+  progress.note("own", 1, { text: "one\ntwo", tries: 1, right: false });
+  const steps = [{ title: "Look" }, { title: "Say", question: { ask: [["p", "Which?"]] } }];
+  const lines = worksheetText({ name: "own", title: "Own", steps }, progress).split("\n");
+  assert.deepEqual(lines.filter(Boolean), ["# Own", "## 2. Say", "Which?", "> one", "> two", "Not right."]);
+});

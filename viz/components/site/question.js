@@ -1,0 +1,170 @@
+// A question of a lesson: its control, its check, and the feedback. lessons/answer_key.py defines the right answer.
+
+import { h, setText } from "../shared/elements.js";
+import { _ } from "../shared/words.js";
+import { nodesOf } from "./markup.js";
+import { isOver } from "./progress.js";
+
+/** @import { Markup } from "./markup.js" */
+/** @import { StepAnswer } from "./progress.js" */
+/** @typedef {string|number|number[]} Answer a key or a word, a number or the index of a token, [layer, head] */
+/**
+ * @typedef {object} Question made by headlight/site_lessons.py
+ * @property {"choice"|"number"|"word"|"head"|"token"|"text"} kind
+ * @property {Markup[]} ask
+ * @property {{key: string, text: string}[]} choices
+ * @property {number} layers of the view
+ * @property {number} heads
+ * @property {string[]} keys labels of the cells, for a token
+ * @property {[number, number][]} spans tokens of each cell
+ * @property {boolean} checks false if any answer is kept
+ * @property {{answers: Answer[], tolerance: number}|null} right null if it could not be computed
+ * @property {string} said the right answer with its numbers
+ * @property {Markup[][]} hints
+ * @property {Markup[]} reveal
+ */
+/** @typedef {{layer: number, head: number, token: number|null}} Followed a selection in the view */
+/** @typedef {{el: HTMLElement, value: () => Answer|null, follow: (at: Followed) => void}} Control */
+
+/**
+ * Return whether an answer is right; case and surrounding spaces of words are ignored.
+ * @param {{answers: Answer[], tolerance: number}} right @param {Question["kind"]} kind @param {Answer} given
+ */
+export function accepts({ answers, tolerance }, kind, given) {
+  if (kind === "number") return Math.abs(Number(given) - Number(answers[0])) <= tolerance + 1e-9;
+  const plain = (/** @type {Answer} */ answer) =>
+    typeof answer === "string" ? answer.trim().toUpperCase() : JSON.stringify(answer);
+  return answers.some((answer) => plain(answer) === plain(given));
+}
+
+/** Return a typed number, with a decimal point or comma, or null. @param {string} typed */
+export function numberOf(typed) {
+  const plain = typed.trim().replace(",", ".").replace("−", "-");
+  return plain !== "" && Number.isFinite(Number(plain)) ? Number(plain) : null;
+}
+
+/** Return an answer as text. @param {Question} question @param {Answer} answer */
+export function answerText({ kind, choices, keys }, answer) {
+  if (Array.isArray(answer)) return _("head {layer}-{head}", { layer: answer[0], head: answer[1] });
+  if (kind === "choice") return choices.find(({ key }) => key === answer)?.text ?? String(answer);
+  return kind === "token" ? keys[Number(answer)] ?? String(answer) : String(answer);
+}
+
+/** @param {number} count @param {(at: number) => string} name @param {number|null} chosen @param {string} label */
+function numbered(count, name, chosen, label) {
+  const options = Array.from({ length: count }, (_none, at) => h("option", { value: at }, name(at)));
+  const el = h("select", { "aria-label": label }, ...options);
+  el.selectedIndex = chosen ?? -1;
+  return el;
+}
+
+/** Return the control for a question. @param {Question} question @param {unknown} before @returns {Control} */
+export function createControl(question, before) {
+  const label = _("Your answer");
+  if (question.kind === "choice") return choiceControl(question, before, label);
+  if (question.kind === "head") return headControl(question, before);
+  if (question.kind === "token") {
+    const at = typeof before === "number" ? before : null;
+    const el = numbered(question.keys.length, (one) => `${one} · ${question.keys[one]}`, at, label);
+    return {
+      el: h("label", { class: "answer" }, label, el),
+      value: () => (el.selectedIndex < 0 ? null : el.selectedIndex),
+      follow({ token }) {
+        const cell = token === null ? -1 : question.spans.findIndex(([start, end]) => start <= token && token < end);
+        if (cell >= 0) el.selectedIndex = cell;
+      },
+    };
+  }
+  const el = question.kind === "text"
+    ? h("textarea", { rows: 4, maxlength: 2000 })
+    : h("input", { type: "text", maxlength: 200, inputmode: question.kind === "number" ? "decimal" : "text" });
+  el.value = before == null ? "" : String(before);
+  return {
+    el: h("label", { class: "answer" }, label, el),
+    value: () => (question.kind === "number" ? numberOf(el.value) : el.value.trim() || null),
+    follow() {},
+  };
+}
+
+/** @param {Question} question @param {unknown} before @param {string} label @returns {Control} */
+function choiceControl({ choices }, before, label) {
+  const fields = choices.map(({ key }) => {
+    const field = h("input", { type: "radio", name: "lesson-answer", value: key });
+    field.checked = key === before;
+    return field;
+  });
+  const rows = choices.map(({ text }, at) => h("label", {}, fields[at], text));
+  return {
+    el: h("fieldset", { class: "answer" }, h("legend", {}, label), ...rows),
+    value: () => fields.find((field) => field.checked)?.value ?? null,
+    follow() {},
+  };
+}
+
+/** @param {Question} question @param {unknown} before @returns {Control} */
+function headControl({ layers, heads }, before) {
+  const [layer, head] = Array.isArray(before) ? before : [0, 0];
+  const pick = numbered(layers, String, layer, _("Layer"));
+  const other = numbered(heads, String, head, _("Head"));
+  return {
+    el: h("div", { class: "answer" }, h("label", {}, _("Layer"), pick), h("label", {}, _("Head"), other)),
+    value: () => [pick.selectedIndex, other.selectedIndex],
+    follow(at) {
+      [pick.selectedIndex, other.selectedIndex] = [at.layer, at.head];
+    },
+  };
+}
+
+/**
+ * Create the element of a question. `note` stores changes of the answer and returns the stored answer.
+ * @param {Question} question @param {StepAnswer} found @param {(changes: Partial<StepAnswer>) => StepAnswer} note
+ */
+export function createQuestion(question, found, note) {
+  const control = createControl(question, found.answer);
+  const notice = h("div", { role: "status" });
+  const bar = h("div", { class: "bar" });
+  const el = h("section", { class: "question" }, h("h3", {}, _("Question")), ...nodesOf(question.ask));
+  el.append(control.el, bar, notice);
+
+  function check() {
+    const answer = control.value();
+    if (answer === null) return setText(notice, _("Answer first: pick or type something."));
+    const right = question.right && accepts(question.right, question.kind, answer);
+    found = note({ answer, text: answerText(question, answer), tries: found.tries + 1, right });
+    draw();
+  }
+  /** @param {string} text @param {() => void} act @param {string} [look] */
+  const button = (text, act, look = "choice") => h("button", { type: "button", class: look, onclick: act }, text);
+  function draw() {
+    const left = question.hints.length - found.hints;
+    bar.replaceChildren(button(question.checks ? _("Check") : _("Keep my answer"), check, "choice main"));
+    if (left > 0) {
+      const take = button(_("A hint"), () => {
+        found = note({ hints: found.hints + 1 });
+        draw();
+      });
+      take.title = _("{left} left", { left });
+      bar.append(take);
+    }
+    if (found.tries && !isOver(found)) {
+      bar.append(button(_("Show the answer"), () => {
+        found = note({ revealed: true });
+        draw();
+      }));
+    }
+    const hints = question.hints.slice(0, found.hints).map((hint) => h("div", { class: "hint" }, ...nodesOf(hint)));
+    notice.replaceChildren(...hints, ...outcome());
+  }
+  function outcome() {
+    const lines = [];
+    if (found.right === true) lines.push(_("Right."));
+    else if (found.right === false && !found.revealed) {
+      lines.push(_("Not yet. Look again, or see the answer."));
+    } else if (found.tries && found.right === null) lines.push(_("Kept for your worksheet."));
+    if (isOver(found) && question.said) lines.push(question.said);
+    const after = isOver(found) ? nodesOf(question.reveal) : [];
+    return [...lines.map((line) => h("p", {}, line)), ...after];
+  }
+  draw();
+  return { el, follow: control.follow };
+}
