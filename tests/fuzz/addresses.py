@@ -14,7 +14,7 @@ from tests.support.asking import asked
 from tests.support.page_options import page_options
 from ui.input.controls import parse as hidden
 from ui.input.controls import read_number
-from ui.pages.generate.prompt import read_path
+from ui.pages.generate.options import read_path
 from ui.state import params, view_state
 from ui.state.classroom import is_code
 from ui.state.navigation import BY_VIEW

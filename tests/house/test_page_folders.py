@@ -64,12 +64,12 @@ def test_every_folder_is_that_of_a_view() -> None:
         ("pages.ablation", "ui.show.text", False),
         ("app", "ui.pages.vectors.corpus", False),
         ("tests.ui.pages.cause.test_watch", "ui.pages.cause.metric", False),
-        ("ui.pages.cause.metric", "ui.pages.find.words", True),
+        ("ui.pages.cause.metric", "ui.pages.find.question", True),
         ("ui.pages.cause.metric", "ui.pages.causes", True),
-        ("pages.ablation", "ui.pages.find.words", True),
+        ("pages.ablation", "ui.pages.find.question", True),
         ("pages.ablation", "pages.compare", True),
-        ("ui.show.text", "ui.pages.find.words", True),
-        ("viz.figures.token_bars", "ui.pages.find.words", True),
+        ("ui.show.text", "ui.pages.find.question", True),
+        ("viz.figures.token_bars", "ui.pages.find.question", True),
     ],
 )
 def test_a_lent_module_is_found(module: str, other: str, wrong: bool) -> None:

@@ -14,7 +14,7 @@ from lessons.checks import CHECKS, truth
 from lessons.library import CLAIMS, COURSE, ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
-from ui.pages.break_head.options import BreakHeadOptions
+from ui.pages.break_head.question import BreakHeadOptions
 from ui.pages.by_hand.example import ByHandOptions
 from ui.pages.compare.options import CompareOptions
 from ui.pages.lessons.views import empty_view
