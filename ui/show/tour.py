@@ -104,6 +104,11 @@ def leave() -> None:
     _restore()
 
 
+def is_touring() -> bool:
+    """Return True on the tour, whose buttons then have the keys Alt+Page Up and Alt+Page Down."""
+    return STOP in st.session_state
+
+
 def left_at() -> int:
     """Return the number of the current stop, or of the stop at which the visitor left the tour."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
