@@ -23,7 +23,7 @@ EVEN = "“je” gives “ai” 0.29 of its attention"
 @pytest.fixture
 def opened(page: Page, app_url: str, problems: Problems) -> Page:
     problems.allow(DEEP_LINK)
-    return visit(page, f"{app_url}/by_hand?preset=tutorial")
+    return visit(page, f"{app_url}/by_hand?preset=tutorial&stage=all")
 
 
 def sheet(page: Page, name: str) -> Locator:
@@ -58,7 +58,7 @@ def test_the_tutorial_s_example_is_shown_saved_worked_out_and_changed_and_anothe
     expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
     for name in ("Printed", "True, d_k = 4", "True, d_k = 1", "X", "Q = X·W_Q", "Q·Kᵀ / √4", "e^s", "A = softmax"):
         expect(sheet(opened, name)).to_be_visible()
-    for name in ("A·V·W_O", "X + attention", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
+    for name in ("A·V·W_O", "X + O", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
         expect(sheet(opened, name)).to_be_visible()
     expect(sheet(opened, "masked")).to_have_count(0)
     it_goes_out_as_a_file(opened, tmp_path)
@@ -200,7 +200,7 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
 def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     small = example_of("lookup")
-    visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
+    visit(page, f"{app_url}/by_hand?stage=all&heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
     for name in ("Q·Kᵀ / √4", "A = softmax", "Concat(heads)"):
         expect(sheet(page, name)).to_be_visible()
     rest(page)

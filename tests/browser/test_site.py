@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -18,15 +15,11 @@ from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
+from tests.support.statichosts import host_folder
 
 CAT = "The cat sat uncharacteristically on the mat because it was warm."
 LESSONS = ["--lessons", "attention", "translation"]
 CAPTION = "Figure 1: a <b>cat</b>."
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_arguments: object) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +29,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         main(["site", str(root / "some" / "path"), "--text", CAT, "--caption", CAPTION, "--lang", "en", "zh", *LESSONS])
         == 0
     )
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/some/path/"
-        server.shutdown()
+    with host_folder(root) as address:
+        yield f"{address}some/path/"
 
 
 def painted(page: Page) -> None:

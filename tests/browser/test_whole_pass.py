@@ -67,7 +67,7 @@ def test_all_of_it_by_the_keyboard_alone(page: Page, app_url: str, problems: Pro
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("2,5")
     page.keyboard.press("Enter")
-    expect(note.filter(has_text="1 values changed. Before, at token 3")).to_be_visible(timeout=PATIENCE)
+    expect(note.filter(has_text="1 values changed. Output at token 3")).to_be_visible(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("becomes=2"))
     tab_to(page, page.get_by_role("button", name="Undo change"))
     page.keyboard.press("Enter")

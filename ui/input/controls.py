@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +18,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
+from ui.show.tour import is_touring
 from ui.state.params import get_params, set_params, widget_key
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
@@ -56,6 +57,51 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *give
     if (name_of := more.get("format_func")) is not None:
         more["format_func"] = lambda value: translate(name_of(value))
     return widget(label or translate(declared.label), *given, key=key, on_change=keep, **more)
+
+
+ALL_STAGES = "all"  # Value of an option "stage" that shows every stage, such as for printing.
+
+
+def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: DeltaGenerator | None = None) -> str:
+    """Draw the row of stages with the buttons Back and Next, and return the stage to show, or ALL_STAGES.
+
+    The options ``kind`` have a field "stage", whose choices contain ``stages``, the titles of the stages by name and
+    in order. ``shown`` is the stage of the address. The buttons are drawn in ``buttons`` if it is given.
+    """
+    names = list(stages)
+    at = names.index(shown) if shown in names else len(names)
+    row = st.container(key="stages", horizontal=True, vertical_alignment="bottom")
+    with row:
+        bound_widget(
+            kind,
+            "stage",
+            st.segmented_control,
+            options=[*names, ALL_STAGES],
+            shown=shown,
+            required=True,
+            label_visibility="collapsed",
+        )
+    with row if buttons is None else buttons:
+        draw_back_and_next(
+            "stage", at, len(names), lambda stage: set_params(kind, stage=names[stage]), not is_touring()
+        )
+    return shown
+
+
+def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None], keys: bool = True) -> None:
+    """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the number of the new step.
+
+    With ``keys``, Alt+Page Up and Alt+Page Down do the same. ``at`` = ``count`` is the place after the last step.
+    """
+    for label, step, shortcut in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
+        st.button(
+            label,
+            key=f"{key}_back" if step < 0 else f"{key}_next",
+            disabled=not 0 <= at + step < count,
+            on_click=go,
+            args=(at + step,),
+            shortcut=shortcut if keys else None,
+        )
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:

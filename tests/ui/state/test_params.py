@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, is_dataclass
-from importlib import import_module
-from pkgutil import walk_packages
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import ui.pages
 from tests.support.cases import loop_over
+from tests.support.page_options import page_options
 from ui.state.params import AnsweringOptions, format_params, parse_params
 from ui.state.view_state import ViewState
 from viz.options import option, options_of
@@ -27,16 +25,7 @@ class Waves:
     checked: bool = False
 
 
-def pages_options() -> list[tuple[str, type]]:
-    """Return the options class of each page with its module."""
-    names = [
-        module.name for module in walk_packages(ui.pages.__path__, "ui.pages.") if module.name.endswith(".options")
-    ]
-    found = [(name, value) for name in names for value in vars(import_module(name)).values() if isinstance(value, type)]
-    return [(name, kind) for name, kind in found if is_dataclass(kind) and kind.__module__ == name]
-
-
-@loop_over(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
+@loop_over(("name", "kind"), page_options().items(), ids=lambda part: getattr(part, "__name__", part))
 def test_a_page_s_own_option_is_none_of_the_shared_choice(name: str, kind: Any) -> None:
     """Names of options and of the view state are disjoint, because an address contains both."""
     shared, called = ({declared.name for declared in options_of(one).values()} for one in (ViewState, kind))

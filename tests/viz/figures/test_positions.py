@@ -10,10 +10,9 @@ from attention.positions import by_distance, sinusoidal, t5_buckets
 from inference.tasks.positions import Bias, OrderPass, OrderTest, Positions, PositionTable, RotaryAngles
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
-from ui.pages.positions.order import what_came_of_it
-from ui.pages.positions.order_maps import differences_csv, view_of_map
+from ui.pages.positions.encodings import dimensions_of
+from ui.pages.positions.order import differences_csv, view_of_map, what_came_of_it
 from ui.pages.positions.position_scheme import draw_position_scheme
-from ui.pages.positions.vectors import dimensions_of
 from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
 from viz.figures.theme import DARK, LIGHT
@@ -168,7 +167,7 @@ SAID = {
         {"tables": (PositionTable("pos", VECTORS.astype(np.float32), "halves", 0.0),)},
         "sinusoidal vectors",
     ),
-    "rotary": ({"rotary": (TURNED,)}, "(rotary, base 10,000): 6 of 8"),
+    "rotary": ({"rotary": (TURNED,)}, "(rotary, base 10,000, d_k = 8): 6 of 8"),
     "bias": (
         {"biases": (Bias("b", np.ones((32, 3), np.float32), 128, True),)},
         "adds 32 learned",
@@ -178,8 +177,8 @@ SAID = {
         "(ALiBi)",
     ),
     "other": ({"others": ("encoder.rel_embeddings.weight",)}, "(encoder.rel_embeddings.weight)"),
-    "nothing": ({}, "its code computes"),
-    "decoder": ({"kind": "decoder", "rotary": (TURNED,)}, "causal mask"),
+    "nothing": ({}, "in its own way"),
+    "decoder": ({"kind": "decoder", "rotary": (TURNED,)}, "rotates queries"),
 }
 
 
@@ -187,4 +186,3 @@ SAID = {
 def test_what_a_model_holds_is_said(fields: dict[str, Any], words: str) -> None:
     said = draw_position_scheme(holding(**fields))
     assert words in said
-    assert ("causal mask" in said) == (fields.get("kind") == "decoder")

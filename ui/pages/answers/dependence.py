@@ -130,7 +130,10 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
     draw_chart(figure, "answers_attention_map", on_click=keep_head)
     st.caption(_("Each cell is a head. Click one to see its attention."))
-    draw_microscope(replace(choice, layer=layer, head=head), asked.trace, lambda: _shown_trace_id(asked.request))
+    focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
+    draw_microscope(
+        replace(choice, layer=layer, head=head, focus=focus), asked.trace, lambda: _shown_trace_id(asked.request)
+    )
 
 
 def _shown_trace_id(request: TraceRequest) -> str:
@@ -220,7 +223,7 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
             "*Gradients*, *integrated gradients* and *ablated* explain the logit, the other methods the vectors of "
             "the answer's tokens.",
             above=above,
-            below=below,
+            below=below.capitalize(),
         )
     )
     download_table(words_csv(ways, cells), "headlight-answer-words.csv", key="answers_save_words", provenance=origin)
