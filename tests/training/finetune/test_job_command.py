@@ -43,7 +43,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Yield the list of requested priorities; restore the SIGTERM handler and change no priority."""
     ranks: list[int] = []
     monkeypatch.setattr(os, "nice", ranks.append)
-    monkeypatch.setattr(process, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(process, "end_with_parent", lambda: None)
     before = signal.getsignal(signal.SIGTERM)
     yield ranks
     signal.signal(signal.SIGTERM, before)
@@ -207,7 +207,7 @@ def test_the_process_ends_with_the_app() -> None:
     # The process computes instead of sleeping, because a signal just before a sleep is noticed only after the sleep.
     busy = (
         "from training.finetune import job_command as job\n"
-        " job._lower_priority()\n job._end_with_parent()\n while True: pass"
+        " job.lower_priority()\n job.end_with_parent()\n while True: pass"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", f"try:\n {busy}\nexcept KeyboardInterrupt: print('stopped')"],
