@@ -42,7 +42,7 @@ ROOMS = {
         "ui",
         "headlight",
     ),
-    "tools": ("attention", "bench", "tests", "ui", "viz"),
+    "tools": ("attention", "bench", "inference", "serving", "tests", "ui", "viz"),
     "tests": (
         "i18n",
         "classroom",

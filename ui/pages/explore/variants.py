@@ -154,7 +154,7 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
     }
     return _(
         "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}. "
-        "Head {head} changes most: "
+        "This link changes most in head {head}: "
         "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
         **values,
     )

@@ -239,7 +239,7 @@ def describe_preference(asked: HeadAnswers) -> str:
     """Describe how many heads prefer the first candidate, the strongest head, and other words there."""
     margins = asked.preference
     layer, head = _strongest(margins)
-    first, second = asked.found[:, layer, head]
+    first, second = asked.strengths[:, layer, head]
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(

@@ -52,7 +52,7 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} with “tired” and {weights[1]:.2f} with “wide”.")
-    says(page, f"Head {layer}-{head} changes most, by {bits.max():.2f} bits, of 72")
+    says(page, f"head {layer}-{head} changes most, by {bits.max():.2f} bits, of 72")
     says(page, f"3-1 changes by {bits[3, 1]:.2f}")
     stands(page)
 
@@ -65,7 +65,7 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     view = {"model": EMBEDDED, "differs": "model", "beside": BERT, "layer": 3, "head": 1}
     page = asked("compare", **view)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in {EMBEDDED} and {weights[1]:.2f} in {BERT}.")
-    says(page, f"Head {layer}-{head} changes most")
+    says(page, f"head {layer}-{head} changes most")
     page = asked("compare", **view, heads="best")
     says(page, f"{weights[0]:.2f} in 3-1 of {EMBEDDED} and {weights[1]:.2f} in 3-1 of {BERT}, its most similar head"
          " on 60 sentences")  # fmt: skip
@@ -90,7 +90,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     page = asked("compare", model=EMBEDDED, differs="edit", edits="a1-0", layer=3, head=1)
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
     says(page, f"“it” gives “animal” {weights[0]:.2f} without ablation and {weights[1]:.2f} with head 1-0 ablated.")
-    says(page, f"Head {layer}-{head} changes most")
+    says(page, f"head {layer}-{head} changes most")
     says(asked("compare", differs="edit", edits="-"), "72 heads changes.")
 
 
