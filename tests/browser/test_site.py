@@ -117,6 +117,23 @@ def test_another_language_keeps_the_selection(page: Page, site: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "zh")
 
 
+def test_a_picture_is_drawn_and_its_link_restores_it(page: Page, site: str) -> None:
+    page.goto(site)
+    page.get_by_role("button", name="noise", exact=True).click()
+    drawn = page.locator(".picture[data-painted]")
+    expect(drawn).to_be_visible(timeout=PATIENCE)
+    assert accessibility(page) == []
+    page.locator(".picture .chip").last.click()
+    page.locator(".picture select").last.select_option(index=2)
+    expect(drawn).to_have_attribute("data-painted", re.compile(r"\|2\|out\|rollout$"))
+    expect(page).to_have_url(re.compile("token=2&facing=out&by=rollout"))
+    page.reload()
+    expect(drawn).to_have_attribute("data-painted", re.compile(r"\|2\|out\|rollout$"), timeout=PATIENCE)
+    page.get_by_role("button", name=CAT, exact=True).click()
+    expect(page.locator(".chip")).not_to_have_count(0)
+    expect(page.locator(".picture")).to_have_count(0)
+
+
 def test_a_lesson_is_answered_and_kept(page: Page, site: str) -> None:
     page.goto(site)
     page.locator("#texts button").last.click()
