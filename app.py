@@ -21,9 +21,9 @@ import streamlit as st  # noqa: E402  (must follow the change of sys.path)
 from starlette.middleware import Middleware  # noqa: E402
 
 from ui.pages.atlas_build import routes as atlas_build  # noqa: E402
-from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
+from ui.pages.bertviz_views import page as bertviz_views  # noqa: E402
 from ui.pages.teach import saved_model as teach  # noqa: E402
-from ui.pages.vectors import routes as vectors  # noqa: E402
+from ui.pages.vectors import corpus as vectors  # noqa: E402
 from ui.routes import classes, exports, pictures, selection_tokens, traces  # noqa: E402
 from ui.run.classes import sweep_rooms  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402

@@ -14,6 +14,7 @@ SPECIAL, QUESTION, PASSAGE = 0, 1, 2  # kinds of tokens of a question with its p
 MOST_QUESTION = 64  # tokens of a question that are read, as in BERT's script
 MOST_ANSWER = 30  # tokens of an answer, as in BERT's script
 LENGTH, STRIDE = 256, 64  # tokens of a window, and passage tokens that two neighbouring windows share
+SHORTEST = 32  # tokens of a window; with fewer, a question leaves no room for its passage
 
 Letters = tuple[int, int]  # (start, end) in letters of the passage
 NOWHERE = (-1, -1)  # the letters of tokens that are not of the passage, or stand for spaces only

@@ -38,7 +38,7 @@ class Card:
         if len(self.text) > LONGEST_TEXT or len(written) > LONGEST_CARD:
             raise NotInClass(
                 gettext_lazy(
-                    "A card holds a sentence of at most {most} characters; this one has {n}. Shorten it.",
+                    "Type 1 to {most:,} characters; this text has {n:,}.",
                     most=LONGEST_TEXT,
                     n=len(self.text),
                 )

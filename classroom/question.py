@@ -34,18 +34,20 @@ class Question:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise NotInClass(
-                gettext_lazy("A question is one of {kinds}; “{kind}” came.", kinds=", ".join(KINDS), kind=self.kind)
+                gettext_lazy(
+                    "Expected a question of the kinds {kinds}; got “{kind}”.", kinds=", ".join(KINDS), kind=self.kind
+                )
             )
         if not self.prompt.strip() or len(self.prompt) > LONGEST_PROMPT:
             raise NotInClass(
                 gettext_lazy(
-                    "A question has 1 to {most:,} characters; {n:,} came.", most=LONGEST_PROMPT, n=len(self.prompt)
+                    "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_PROMPT, n=len(self.prompt)
                 )
             )
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
                 gettext_lazy(
-                    "A choice has 2 to {most} answers; {n} came. One on each line.",
+                    "Type 2 to {most} choices, each on a line; this question has {n}.",
                     most=MOST_OPTIONS,
                     n=len(self.options),
                 )
@@ -69,11 +71,11 @@ class Question:
         if not said or len(said) > LONGEST_ANSWER:
             raise NotInClass(
                 gettext_lazy(
-                    "An answer has 1 to {most} characters; {n:,} came.", most=LONGEST_ANSWER, n=len(answer.strip())
+                    "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_ANSWER, n=len(answer.strip())
                 )
             )
         if self.kind == "choice" and said not in self.options:
-            raise NotInClass(gettext_lazy("“{said}” is none of the answers. Pick one.", said=said[:80]))
+            raise NotInClass(gettext_lazy("“{said}” is not one of the choices. Pick one.", said=said[:80]))
         if self.kind == "number":
             return _number(said)
         return _head(said) if self.kind == "head" else said
@@ -141,7 +143,7 @@ def _number(said: str) -> str:
     try:
         return f"{float(said.replace(',', '.')):g}"
     except ValueError:
-        raise NotInClass(gettext_lazy("“{said}” is no number. Type one such as 0.25.", said=said[:80])) from None
+        raise NotInClass(gettext_lazy("“{said}” is not a number. Type one such as 0.25.", said=said[:80])) from None
 
 
 def format_answer(question: Question, answer: str) -> str:

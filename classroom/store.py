@@ -100,7 +100,7 @@ class Store:
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise NotInClass(
-                gettext_lazy("A name has at most {most} characters; {n} came.", most=LONGEST_NAME, n=len(name))
+                gettext_lazy("Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_NAME, n=len(name))
             )
         code = code.strip().upper()
         with self._change_room(code) as base:

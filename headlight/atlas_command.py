@@ -21,7 +21,9 @@ from headlight.command_input import (
 )
 from headlight.score_command import read_head
 from probing.atlas.build import STATE, AtlasPlan, run_plan
+from probing.atlas.compare import OTHER_TEXTS, compare_atlases, comparison_rows
 from probing.atlas.create import WORKERS, BuildStep, Run, UncachedBackend, create_atlas, refuse_other_folder
+from probing.atlas.headvis import export_headvis
 from probing.atlas.search import LinkQuery, find_links, hits
 from probing.atlas.state import AtlasState
 from probing.atlas.store import Atlas, write_atlas
@@ -32,7 +34,7 @@ MMAP_THRESHOLD, LARGE_BLOCK = -3, 2**18  # a parameter of glibc's mallopt, and i
 
 def add_parser(commands: Any) -> None:
     """Add the parser of ``headlight atlas`` to the commands."""
-    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search")
+    parser = commands.add_parser("atlas", help="all heads over many texts: build, merge, search, compare, export")
     kinds = parser.add_subparsers(required=True)
     first = kinds.add_parser("build", help="build an atlas from files of texts; the same command continues it")
     first.add_argument("texts", nargs="+", type=Path, metavar="TEXTS", help="text, JSONL, Parquet, CSV, TSV or CoNLL-U")
@@ -62,6 +64,63 @@ def add_parser(commands: Any) -> None:
     third.add_argument("--least", type=float, default=0.0, metavar="X", help="least excess")
     third.add_argument("--json", type=Path, metavar="FILE", help="write every hit to a file")
     third.set_defaults(run=run_search)
+    _add_compare(kinds)
+    _add_export(kinds)
+
+
+def _add_compare(kinds: Any) -> None:
+    parser = kinds.add_parser("compare", help="what changed in each head, such as by fine-tuning")
+    parser.add_argument("first", type=Path, metavar="FOLDER", help="of an atlas")
+    parser.add_argument("second", type=Path, metavar="FOLDER", help="of an atlas with the same layers and heads")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the changes of every head to a file")
+    parser.set_defaults(run=run_compare)
+
+
+def _add_export(kinds: Any) -> None:
+    parser = kinds.add_parser("export", help="files for the viewer of another tool")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of an atlas")
+    parser.add_argument("--format", choices=("headvis",), default="headvis", help="headvis: the data folder of HeadVis")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="a new folder")
+    parser.add_argument("--windows", type=int, default=200, metavar="N", help="random windows that are read (200)")
+    add_hub_options(parser)
+    parser.set_defaults(run=run_export)
+
+
+def run_export(asked: argparse.Namespace) -> int:
+    """Write the files of another tool from an atlas, and return the exit status."""
+    if asked.windows < 1:
+        raise CommandError(f"--windows {asked.windows} is too small. Give at least 1.")
+    atlas = Atlas.open(asked.folder)
+    asked.model, asked.revision = atlas.manifest["model"], atlas.manifest["revision"]
+    backend, _model = open_model(asked)
+    heads = export_headvis(
+        backend, atlas, asked.out, asked.windows, lambda windows: _print(f"{windows:,} / {asked.windows:,} windows")
+    )
+    _print("")
+    size = sum(file.stat().st_size for file in asked.out.rglob("*.json"))
+    print(f"{asked.out}: {heads} heads, {size / 1e6:.1f} MB")
+    return 0
+
+
+def run_compare(asked: argparse.Namespace) -> int:
+    """Print the heads that changed most, write all changes if a file is given, and return the exit status."""
+    if asked.json is not None:
+        refuse_unwritable(asked.json)
+    atlases = [Atlas.open(folder) for folder in (asked.first, asked.second)]
+    found = compare_atlases(*atlases)
+    rows = comparison_rows(found)
+    if asked.json is not None:
+        about = [{name: atlas.manifest[name] for name in ("model", "revision", "tokens")} for atlas in atlases]
+        content = {"first": about[0], "second": about[1], "same_texts": found.same_texts, "heads": rows}
+        write_json(asked.json, content)
+    lines = [f"{int(found.clear.any(axis=1).sum())} of {len(rows)} heads changed clearly (95 %, Bonferroni)."]
+    if not found.same_texts:
+        lines.append(OTHER_TEXTS)
+    for row in rows[:SHOWN]:
+        clear = [f"{name} {cell['difference']:+.3f}" for name, cell in row["measures"].items() if cell["clear"]]
+        lines.append(f"{row['distance']:.3f}  {row['layer']}-{row['head']}  {', '.join(clear)}")
+    print("\n".join(lines))
+    return 0
 
 
 def run_build(asked: argparse.Namespace) -> int:

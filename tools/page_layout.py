@@ -4,8 +4,8 @@ python -m tools.page_layout                 a table of all views
 python -m tools.page_layout find measure    some views
 
 The goals are at most 12 controls above the fold and the first figure within 400 pixels. The navigation, the bar above
-the page, tabs, word chips, help icons, the grid of heads, and the toolbar or the menu of files of a figure do not count
-as controls; a group of options counts once.
+the page, tabs, the row of stages with Back and Next, word chips, help icons, the grid of heads, and the toolbar or the
+menu of files of a figure do not count as controls; a group of options counts once.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ MEASURE = """(figure) => {
     };
     const CONTROL = "button, a[href], input, select, textarea, summary, [role=slider], [role=radiogroup]";
     const NOT = ".st-key-top_bar, .st-key-view_tabs, .strip, .chips, [role=tablist], [data-testid=stElementToolbar], "
+        + "[class*=st-key-stage], "
         + "label [data-testid=stTooltipIcon], .modebar-container, [data-testid=stHeaderActionElements], p, li, "
         + ".menu.files, .save, [class*=_download]";
     const PART = "[role=radiogroup] [role=radio], [role=radiogroup] input, [data-testid=stSelectbox] button, "

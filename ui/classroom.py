@@ -105,7 +105,7 @@ def reply(code: str, seen: StudentView) -> None:
         _form(code, number, question, None)
     else:
         show_notice(_("Your answer: {own}", own=format_answer(question, seen.own)), role="status")
-        with st.expander(_("Question {number}: read it again or change your answer", number=number), bool(problem)):
+        with st.expander(_("Question {number}", number=number), bool(problem)):
             _form(code, number, question, seen.own)
     if problem:
         show_notice(problem)
@@ -152,7 +152,7 @@ def _shown_head(code: str, number: int) -> None:
     if choice.layer is not None and choice.head is not None:
         name = f"{choice.layer}-{choice.head}"
         st.button(
-            _("Answer with the head that is shown: {shown}", shown=name),
+            _("Use head {shown}", shown=name),
             key="class_shown_head",
             on_click=_send,
             args=(code, number, name),
@@ -335,7 +335,7 @@ def _draw_navigation(alone: bool) -> None:
         )
     else:
         st.button(
-            _("Go my own way"),
+            _("Stop following"),
             key="class_alone_button",
             on_click=lambda: st.session_state.update({ALONE: True}),
             help=_("The page stays as it is, whatever your teacher opens"),

@@ -205,7 +205,7 @@ class _Stack:
 
 def measure(loaded: LoadedModel, question: AtlasRequest) -> AtlasAnswer:
     """Return the statistics of every head over the windows; raise UserError if the model fails or hides its maps."""
-    heads = heads_of(loaded.model)
+    heads = _recorded_heads(loaded)
     readings = [_read(loaded, window) for window in question.windows]
     samples = [
         Sample(str(at), TraceRequest(text=text), source, target, None)
@@ -231,6 +231,19 @@ def measure(loaded: LoadedModel, question: AtlasRequest) -> AtlasAnswer:
         query, key = (forms[side] for side in sides_of(part, two))
         found[part] = stack.finish((query.counts, key.counts))
     return AtlasAnswer(forms, found)
+
+
+def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
+    """Return the number of heads of each layer, by stack; raise UserError if the model reports finished maps only."""
+    try:
+        return heads_of(loaded.model)
+    except UserError as refusal:
+        raise UserError(
+            gettext_lazy(
+                "{name} reports attention maps without queries and keys, so it has no atlas. Pick BERT or GPT-2.",
+                name=loaded.id.name,
+            )
+        ) from refusal
 
 
 def sides_of(part: str, two: bool) -> tuple[int, int]:

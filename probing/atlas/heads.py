@@ -97,6 +97,37 @@ def similar_heads(atlas: Atlas, head: int, other: Atlas, most: int = 5) -> list[
     return [(at, float(distances[at])) for at in order[:most]]
 
 
+def strongest_links(atlas: Atlas, head: int, kind: str, most: int) -> list[dict[str, Any]]:
+    """Return the strongest stored links of a head: by excess if ``kind`` is "links", by size written if "written".
+
+    Each has its ``query`` and ``key`` form, ``strength`` (the excess, or weight × ‖value · W_O‖), ``weight`` and
+    ``window``. The list is empty if the size written is unknown.
+    """
+    table = atlas.table(kind, filters=[("head", "=", head)]).sort_by(
+        [("excess", "descending"), ("window", "ascending"), ("query", "ascending"), ("key", "ascending")]
+    )
+    rows: list[dict[str, Any]] = table.slice(0, most).to_pylist()
+    names = atlas.forms["form"]
+    return [
+        {
+            "query": names[row["query_form"]].as_py(),
+            "key": names[row["key_form"]].as_py(),
+            "strength": row["excess"],
+            "weight": row["weight"],
+            "window": row["window"],
+        }
+        for row in rows
+    ]
+
+
+def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
+    """Return the texts of ``most`` random windows, on which ablations are measured."""
+    count = len(atlas.windows)
+    chosen = np.sort(np.random.default_rng(seed).choice(count, min(most, count), replace=False))
+    texts: list[str] = atlas.windows["text"].take(chosen).to_pylist()
+    return texts
+
+
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
     """Return the strongest "queries" or "keys" of a head: form, occurrences, mean, and mean over all heads.
 

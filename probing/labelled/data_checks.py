@@ -11,6 +11,7 @@ from i18n import gettext_lazy, join_sentences, ngettext_lazy
 from probing.labelled.evaluation import spans
 from probing.labelled.files import kinds
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
+from probing.labelled.squad import PassageQuestion, QuestionSet
 
 LOPSIDED = 0.8  # share of a class above which accuracy is misleading
 MOST_MEASURED = 5_000  # maximal number of texts that are tokenized to measure lengths
@@ -229,3 +230,19 @@ def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_
         sum(sizes),
         sum(unknown for _, unknown in measured),
     )
+
+
+def question_texts(questions: QuestionSet) -> LabeledDataset:
+    """Return each question with its passage as a text without a label, for `fit`."""
+    return _as_texts(questions, lambda row: f"{row.question} {row.passage}")
+
+
+def passage_texts(questions: QuestionSet) -> LabeledDataset:
+    """Return the different passages of each split as texts without labels, for `duplicates`."""
+    return _as_texts(questions, lambda row: row.passage)
+
+
+def _as_texts(questions: QuestionSet, text: Callable[[PassageQuestion], str]) -> LabeledDataset:
+    parts = (questions.train, questions.dev, questions.test)
+    train, dev, test = ([LabeledText(one, "") for one in dict.fromkeys(map(text, rows))] for rows in parts)
+    return LabeledDataset("classify", (), train, dev, test)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 Kind = Literal["classify", "tag"]
-HeadKind = Kind | Literal["answer"]  # "answer" marks the start and the end of an answer in a passage
+HeadKind = Literal["classify", "tag", "answer"]  # "answer" marks the start and the end of an answer in a passage
 OUTSIDE = "O"
 
 

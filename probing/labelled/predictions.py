@@ -101,7 +101,7 @@ def load_predictions(folder: Path) -> TestPredictions:
         labels = tuple(str(label) for label in scores["test"]["labels"])
         kind: Kind = "tag" if scores["task"] == "tag" else "classify"
     except UNREADABLE as error:
-        raise _damaged_file_error(SCORES) from error
+        raise damaged_file_error(SCORES) from error
     numbers = {label: at for at, label in enumerate(labels)}
     try:
         with (folder / ROWS).open(encoding="utf-8", newline="\n") as lines:  # a text may contain other line separators
@@ -110,10 +110,11 @@ def load_predictions(folder: Path) -> TestPredictions:
                 return TestPredictions(kind, labels, tuple(_words(value, numbers) for value in values), scores)
             return TestPredictions(kind, labels, tuple(_text(value, numbers) for value in values), scores)
     except UNREADABLE as error:
-        raise _damaged_file_error(ROWS) from error
+        raise damaged_file_error(ROWS) from error
 
 
-def _damaged_file_error(file: str) -> UserError:
+def damaged_file_error(file: str) -> UserError:
+    """Return the error of a missing or damaged file of results."""
     return UserError(
         gettext_lazy(
             "The results of this model cannot be read: {file} is missing or damaged. Train it again.", file=file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +13,10 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.labelled.conll import bio_tags
 from probing.labelled.evaluation import spans
-from probing.labelled.files import kinds
-from probing.labelled.labeled_texts import OUTSIDE, Kind, LabeledDataset, LabeledText, TaggedText
+from probing.labelled.files import File, kinds
+from probing.labelled.labeled_texts import OUTSIDE, HeadKind, LabeledDataset, LabeledText, TaggedText
+from probing.labelled.loading import TaskFiles
+from probing.labelled.squad import QuestionSet, read_questions
 
 TOUCH = "\x1f"
 WORD = re.compile(f"[^ {TOUCH}]+")
@@ -101,6 +103,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "assets" / "tasks"
 LICENCES = {
     "CC0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
     "CC-BY-4.0": "https://creativecommons.org/licenses/by/4.0/",
+    "CC-BY-SA-3.0": "https://creativecommons.org/licenses/by-sa/3.0/",
     "CC-BY-SA-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
 }
 
@@ -111,7 +114,7 @@ class DatasetCard:
 
     id: str
     title: str
-    kind: Kind
+    kind: HeadKind
     language: str
     sentence: str  # description of the task
     licence: str  # a key of LICENCES
@@ -249,6 +252,20 @@ CARDS = (
     ),
 )
 BY_ID = {card.id: card for card in CARDS}
+QUESTIONS = DatasetCard(
+    "questions-en",
+    gettext_lazy("Questions on passages"),
+    "answer",
+    gettext_lazy("English"),
+    gettext_lazy("Mark the answer in a passage; some questions have none."),
+    "CC-BY-SA-3.0",
+    "https://en.wikipedia.org",
+    gettext_lazy("Passages by the contributors of English Wikipedia, 2018; questions written for Headlight"),
+    "(titles in the file)",
+    "questions-en.json",
+    (126, 16, 15),
+    "3f651e973e9b718cafa3b86035229144b5d7b407e3b0cd44174807a07eab4bcc",
+)
 
 
 @cache
@@ -269,3 +286,15 @@ def load(card_id: str) -> LabeledDataset:
         return LabeledDataset("classify", tuple(sorted({row.label for row in classes[0]})), *classes)
     tags = [[parse_tagged(line) for line in part] for part in (train, dev, test)]
     return LabeledDataset("tag", bio_tags(kind for row in tags[0] for kind in kinds(row)), *tags)
+
+
+def load_questions(seed: int) -> QuestionSet:
+    """Load our questions about passages, divided by passages with the seed.
+
+    >>> found = load_questions(seed=0)
+    >>> (len(found.train), len(found.dev), len(found.test)) == QUESTIONS.rows
+    True
+    """
+    found = read_questions(TaskFiles(File(QUESTIONS.file, QUESTIONS.path.read_bytes())), seed)
+    said = f"{QUESTIONS.attribution} {QUESTIONS.citation}"
+    return replace(found, name=QUESTIONS.title, licence=QUESTIONS.licence, attribution=said)

@@ -15,9 +15,10 @@ from typing import Any
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.labelled.files import LONGEST, MOST_ROWS, SHARES, File, name_file_in_errors
+from probing.labelled.labeled_texts import HeadKind
+from probing.labelled.loading import PARTS, TaskFiles
 
 SHOWN = 60  # characters of an answer or a name in a message
-PARTS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ class QuestionSet:
     name: str
     no_answer: bool
     notes: tuple[str, ...] = ()
+    licence: str = "not stated"
+    attribution: str = "whoever brought the file"
+    called: str = ""  # title on the model card; "" for the name of the folder
+
+    @property
+    def kind(self) -> HeadKind:
+        """Return the kind of the task, as a `LabeledDataset` does."""
+        return "answer"
 
 
 @dataclass(frozen=True)
@@ -68,24 +77,41 @@ class ParsedQuestions:
 
 
 def load_questions(train: Path, dev: Path | None, test: Path | None, seed: int = 0) -> QuestionSet:
-    """Load the files of a fine-tuning; questions of a missing file are split from ``train`` by passages.
+    """Load the files of a fine-tuning, as `read_questions` does; may raise UserError."""
+    others = (None if path is None else File.from_path(path) for path in (dev, test))
+    return read_questions(TaskFiles(File.from_path(train), *others), seed)
+
+
+def read_questions(files: TaskFiles, seed: int = 0) -> QuestionSet:
+    """Parse the files of a fine-tuning; questions of a missing file are split from the train file by passages.
 
     Raise UserError if a file is not in SQuAD's format, or if there are too few questions to split.
     """
     notes: list[str] = []
     parsed: dict[str, ParsedQuestions] = {}
-    for part, path in zip(PARTS, (train, dev, test), strict=True):
-        if path is not None:
-            parsed[part] = found = parse_questions(File.from_path(path))
-            if found.empty:
-                notes.append(f"{path.name}: {found.empty} questions are empty and were left out.")
+    for part, file in files.by_split().items():
+        parsed[part] = found = parse_questions(file)
+        if found.empty:
+            notes.append(
+                gettext_lazy(
+                    "{name}: {empty} questions are empty and were left out.", name=file.name, empty=found.empty
+                )
+            )
     missing = [part for part in PARTS if part not in parsed]
     divided = split_questions(parsed["train"].questions, missing, seed) if missing else {}
     parts = {part: divided[part] if part in divided else parsed[part].questions for part in PARTS}
     if missing:
-        notes.append(f"{' and '.join(missing)} questions were divided from {train.name}, by passages.")
+        sizes = ", ".join(f"{len(parts[part]):,} {part}" for part in PARTS)
+        notes.append(
+            gettext_lazy(
+                "{name} was divided here with seed {seed}. Rows now: {sizes}.",
+                name=files.train.name,
+                seed=seed,
+                sizes=sizes,
+            )
+        )
     marked = any(found.marked for found in parsed.values())
-    return QuestionSet(**parts, name=train.name, no_answer=marked, notes=tuple(notes))
+    return QuestionSet(parts["train"], parts["dev"], parts["test"], files.train.name, marked, tuple(notes))
 
 
 def parse_questions(file: File) -> ParsedQuestions:

@@ -16,8 +16,10 @@ from tests.support.cases import loop_over
 from ui.input.controls import LARGEST
 from ui.pages.by_hand.descriptions import describe_largest, next_words, printed_against
 from ui.pages.by_hand.example import (
+    PRESETS,
     TOKENS,
     WIDTH,
+    ByHandOptions,
     apply_table_edits,
     attention_example,
     example_of,
@@ -27,7 +29,6 @@ from ui.pages.by_hand.example import (
     resize,
     rules_of,
 )
-from ui.pages.by_hand.options import PRESETS, ByHandOptions
 
 HEADS, COUNT, COLUMNS, CHANNELS = 2, 5, 4, 3
 
@@ -225,7 +226,7 @@ def test_what_cannot_be_read_is_said_and_changes_nothing() -> None:
     small = example_of("lookup")
     changed, problems = apply_table_edits(small, {"w_q": {0: {"2": "5000000"}, 1: {"1": "2"}}})
     assert problems == [
-        "W_Q, row 1, column 2: “5000000” is beyond what is taken here, -1,000,000 to 1,000,000.",
+        "W_Q, row 1, column 2: “5000000” is out of range; type a number from -1,000,000 to 1,000,000.",
     ]
     assert changed.w_q.tolist() == [[0, 20, 0], [2, 0, 20], [20, 0, 0]]
 

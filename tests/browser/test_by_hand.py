@@ -23,7 +23,7 @@ EVEN = "“je” gives “ai” 0.29 of its attention"
 @pytest.fixture
 def opened(page: Page, app_url: str, problems: Problems) -> Page:
     problems.allow(DEEP_LINK)
-    return visit(page, f"{app_url}/by_hand?preset=tutorial")
+    return visit(page, f"{app_url}/by_hand?preset=tutorial&stage=all")
 
 
 def sheet(page: Page, name: str) -> Locator:
@@ -58,7 +58,7 @@ def test_the_tutorial_s_example_is_shown_saved_worked_out_and_changed_and_anothe
     expect(opened.get_by_text("A softmax keeps the order of the scores")).to_be_visible()
     for name in ("Printed", "True, d_k = 4", "True, d_k = 1", "X", "Q = X·W_Q", "Q·Kᵀ / √4", "e^s", "A = softmax"):
         expect(sheet(opened, name)).to_be_visible()
-    for name in ("A·V·W_O", "X + attention", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
+    for name in ("A·V·W_O", "X + O", "ReLU·W_2", "Y = LayerNorm", "Y·Eᵀ", "next word"):
         expect(sheet(opened, name)).to_be_visible()
     expect(sheet(opened, "masked")).to_have_count(0)
     it_goes_out_as_a_file(opened, tmp_path)
@@ -140,7 +140,7 @@ def test_what_is_typed_is_read_as_meant_or_refused_and_changes_every_step_and_th
     type_number(opened, 2, 0, "4e1")
     expect(opened.get_by_text("“french” gives itself 1.00 of its attention")).to_be_visible()
     type_number(opened, 2, 0, "5000000")
-    said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is beyond what is taken here")
+    said = opened.get_by_role("alert").filter(has_text="W_K, row 1, column 1: “5000000” is out of range")
     expect(said).to_be_visible()
     type_number(opened, 2, 0, "0,1")
     expect(said).to_have_count(0)
@@ -200,7 +200,7 @@ def test_all_of_it_by_the_keyboard_alone(opened: Page) -> None:
 def test_the_largest_example_fits_on_a_phone(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     small = example_of("lookup")
-    visit(page, f"{app_url}/by_hand?heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
+    visit(page, f"{app_url}/by_hand?stage=all&heads=2&numbers={pack(resize(small, 8, 8, 8, 8, 8))}")
     for name in ("Q·Kᵀ / √4", "A = softmax", "Concat(heads)"):
         expect(sheet(page, name)).to_be_visible()
     rest(page)

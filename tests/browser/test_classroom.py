@@ -30,7 +30,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("textbox", name="Name (optional)").fill("Anna")
     student.get_by_role("button", name="Join").click()
-    expect(student.get_by_text("You are in, as Anna.")).to_be_visible()
+    expect(student.get_by_text("name: Anna")).to_be_visible()
     expect(page.get_by_text("1 student is here.")).to_be_visible()
 
     page.get_by_text("Share my view").click()
@@ -59,12 +59,12 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     open_page(tab, app_url, "/classroom")
     expect(tab.locator("[data-testid=stMetricValue]")).to_have_text(code)
     tab.close()
-    page.get_by_role("button", name="Show the answers", exact=True).click()
     page.get_by_role("button", name="Show answers").click()
+    page.get_by_role("button", name="Confirm").click()
     expect(student.get_by_text("1 of them says so. Yours: Animal.")).to_be_visible()
 
     page.get_by_role("button", name="Close the room").click()
-    page.get_by_role("button", name="Close it now").click()
+    page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("button", name="Open a room")).to_be_visible()
     expect(student.get_by_text(f"There is no room “{code}”")).to_be_visible()
 

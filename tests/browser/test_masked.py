@@ -40,10 +40,10 @@ def opened(page: Page, predictor: Predictor, **query: object) -> Page:
 
 
 def chip(page: Page, name: str) -> Locator:
-    return page.get_by_role("group", name="Click a word to hide it").get_by_role("button", name=re.compile(f"^{name}"))
+    return page.get_by_role("group", name="Click a word to mask it").get_by_role("button", name=re.compile(f"^{name}"))
 
 
-def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
+def saved(page: Page, name: str = "Save the table") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
     return list(csv.reader(io.StringIO(table_of(waiting.path()))))
 
@@ -85,7 +85,7 @@ def where_it_looks(page: Page, predictor: Predictor) -> None:
     layer, head = np.unravel_index(given.argmax(), given.shape)
     said(
         page,
-        re.escape(f"Head {layer}-{head}: the blank gives “animal” {given.max():.2f}; more than any other head."),
+        re.escape(f"Head {layer}-{head}: [MASK] gives “animal” {given.max():.2f} of its attention; rank 1 of "),
     )
     link = page.get_by_role("link", name="Open Attention heads")
     expect(link).to_be_visible()
@@ -101,12 +101,12 @@ def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_tex
     expect(chip(page, "street, .*masked$")).to_be_visible()
     chip(page, "animal").click()
     expect(page).to_have_url(re.compile("hidden=0%3A4-10(&|$)"))
-    expect(chip(page, "street, Click to hide it$")).to_be_visible()
+    expect(chip(page, "street, Click a word to mask it$")).to_be_visible()
     chip(page, "street").click()
     expect(page.get_by_role("combobox", name="Blank")).to_be_visible()
     for name in ("animal", "street"):
         chip(page, f"{name}, .*masked$").click()
-        expect(chip(page, f"{name}, Click to hide it$")).to_be_visible()
+        expect(chip(page, f"{name}, Click a word to mask it$")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text("No word is hidden. Write [MASK] in place of a word")
     expect(page).to_have_url(re.compile("hidden=-"))
     chip(page, "was").click()
@@ -126,6 +126,8 @@ def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_tex
 def test_every_view_is_accessible_and_fits(page: Page, predictor: Predictor) -> None:
     opened(page, predictor)
     for _ in each_view(page, SHOWS):
-        expect(page.get_by_role("button", name=re.compile("Save as CSV|Draw another|Copy link")).last).to_be_visible()
-        expect(page.get_by_text("How to read this")).to_be_visible()
+        expect(
+            page.get_by_role("button", name=re.compile("Save the table|Draw another|Copy link")).last
+        ).to_be_visible()
+        expect(page.get_by_text("How to read")).to_be_visible()
         accessible_and_fits(page)

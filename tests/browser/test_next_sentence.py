@@ -54,13 +54,13 @@ def test_both_orders_and_who_looks_across_are_the_backends_and_all_is_accessible
     accessible_and_fits(page, drawn=lambda: painted(page))
     page.set_viewport_size(DESKTOP)
     one, other = judged(predictor, A, B), judged(predictor, B, A)
-    says(page, f"gives {one:.3f} that “{B}” follows “{A}”; with the texts swapped, {other:.3f}")
-    _, *rows = saved(page, "Save as CSV")
+    says(page, re.compile(f"A, B {one:.3f} .*B, A {other:.3f}"))
+    _, *rows = saved(page, "Save the table")
     assert [float(row[2]) for row in rows] == pytest.approx([one, other], rel=1e-6)
     trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
     layer, head = np.unravel_index(shares.argmax(), shares.shape)
-    says(page, f"Head {layer}-{head}: B gives A {shares.max():.2f} of its attention; more than any other head.")
+    says(page, f"Head {layer}-{head}: B gives A {shares.max():.2f} of its attention; rank 1 of ")
     click(page.get_by_role("radiogroup", name="Attention from").get_by_text("A", exact=True))
     page.get_by_role("radiogroup", name="Attention to").get_by_text("B", exact=True).click()
     expect(page).to_have_url(re.compile("filter=ab"))
@@ -79,9 +79,9 @@ def test_a_second_text_can_be_typed_while_a_translator_is_chosen(
         box.fill(B)
         box.press("Enter")
         one, other = judged(predictor, A, B), judged(predictor, B, A)
-        says(page, f"gives {one:.3f} that “{B}” follows “{A}”; with the texts swapped, {other:.3f}")
+        says(page, re.compile(f"A, B {one:.3f} .*B, A {other:.3f}"))
         read(page, A)
-        says(page, f"gives {one:.3f} that “{B}” follows")
+        says(page, re.compile(f"A, B {one:.3f} "))
 
 
 def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_one_refused_in_a_sentence(

@@ -65,6 +65,7 @@ VISITS = {
     "agreement": Visit(".matrices canvas"),
     "head_atlas": Visit(CHART, text=False),
     "atlas_search": Visit(CHART, text=False),
+    "atlas_compare": Visit(CHART, text=False),
     "atlas_build": Visit("[data-testid=stFileUploader]", text=False),
     "teach": Visit("[data-testid=stDataFrame] canvas", text=False),
     "masked_words": Visit(CHART),

@@ -37,7 +37,7 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
         for question in (replace(here, edits=((), (take,)), other=there), there)
     )
     share = (taken - before) / (after - before)
-    assert re.search(r"“tired → wide” into layers 0 to \d \(1.00", way)
+    assert re.search(r"“tired → wide” into layer 0–\d \(1.00", way)
     saved = Path(file_of(page.get_by_role("button", name="Save the table")).path())
     table = list(csv.reader(io.StringIO(table_of(saved))))
     names = table.index(["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"])

@@ -83,7 +83,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
             page.get_by_role("button", name=entry).click()
         assert Path(coming.value.path()).read_bytes().startswith(begins)
     with page.expect_download() as coming:
-        page.get_by_role("link", name="Save as page").click()
+        page.get_by_role("link", name="Save as HTML").click()
     saved = tmp_path / "picture.html"
     coming.value.save_as(saved)
     assert saved.stat().st_size < 1_500_000

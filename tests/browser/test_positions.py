@@ -16,7 +16,7 @@ from tests.support.atrest import click, rest
 from tests.support.browser import Problems
 from tests.support.looks import turn
 from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
-from ui.pages.positions.options import SHOWS
+from ui.pages.positions.position_scheme import SHOWS
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 

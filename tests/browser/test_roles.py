@@ -40,7 +40,7 @@ def runs() -> dict[str, ScoringState]:
 
 def added_up(summary: str) -> int:
     """Return the sum of the head counts that a summary lists."""
-    numbers = re.findall(r"(?:: |, |and )([0-9]+)(?: \(| have)", summary)
+    numbers = re.findall(r"(?:: |, |and )([0-9]+)(?: \(| have| attend)", summary)
     return sum(int(number) for number in numbers)
 
 
@@ -56,33 +56,31 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     found = observe(trace)
     roles = [names(found, layer, head) for layer, head in np.ndindex(6, 12)]
     some = sum(entry[:1] not in ([], ["broad"]) for entry in roles)
-    text = said(page, "^In 1 text, ")
+    text = said(page, r"\(texts: 1\):")
     assert f"{some} of 72 heads give at least 50 % of their attention to one kind of place" in text
     before = found.strength("previous")
     layer, head = divmod(int(before.argmax()), 12)
-    assert (
-        f"the token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
-    )
+    assert f"token before: {sum('previous' in entry for entry in roles)} ({layer}-{head}, {before.max():.2f}" in text
     assert added_up(text) == 72
     distances = compare(trace).distances() + np.diag([np.inf] * 72)
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "are most similar")
-    expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
+    expect(page.get_by_text(re.compile(r"^1 of 72 heads\. "))).to_be_visible(timeout=3 * PATIENCE)
     waited = file_of(page.get_by_role("button", name="Save the table"))
     lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # Row 2 is head 0-2.
     assert float(lines[2]["token before"]) > 0.99
-    text = said(page, "^Head 0-2, the token before: 1 hits and 0 misses in 1 text")
+    text = said(page, "^Head 0-2, token before: 1 hits and 0 misses")
     share = observe(trace).strength("previous")[0, 2]
     assert f"over all texts it is {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
 
     page.get_by_role("radio", name="100 sentences").click()
-    said(page, "^In 100 texts, ")
+    said(page, r"\(texts: 100\):")
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
-    said(page, "^In 100 texts, ")
-    said(page, "^Head 0-2, the token before: 100 hits and 0 misses in 100 texts")
+    said(page, r"\(texts: 100\):")
+    said(page, "^Head 0-2, token before: 100 hits and 0 misses")
     page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)
@@ -97,10 +95,10 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     clear = [row for row in told.values() if row.more]
     chosen = {"layer": 3, "head": 1, "relation": "coref", "outcome": "hits", "leaf": 2}
     open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
-    expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
+    expect(page.get_by_text(re.compile(rf"^{len(clear)} of 72 heads\. "))).to_be_visible(timeout=3 * PATIENCE)
     text = said(page, "on one half of 100 sentences and tested on the other")
     assert not clear  # With only 20 links, no head is significantly better than the best of three rules.
-    assert text.startswith("None of 72 heads")
+    assert text.startswith("0 of 72 heads")
     assert f"(two-sided, corrected for {len(told)} heads). With random weights: 0." in text
     corpus, tally = load_ready_set("pronouns"), runs["pronouns"].tally
     counts = tally.counts_of("coref")
@@ -114,6 +112,6 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     rest(page)
     read(page, "<b>cats</b> ![x](http://example.org/a.png) <script>alert(1)</script>")
     expect(page).to_have_url(re.compile("text=[^&]*example"))
-    said(page, "^In 1 text, ")
+    said(page, r"\(texts: 1\):")
     rest(page)
     assert page.locator("img[src*='example.org']").count() == 0

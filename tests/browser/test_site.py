@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -14,32 +11,29 @@ from playwright.sync_api import Browser, Page, expect
 from attention.view import View
 from headlight.command import main
 from headlight.site_command import FAMOUS
-from inference import LocalBackend, TraceRequest
+from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
+from tests.support.picturemodels import picture, save, sight
+from tests.support.statichosts import host_folder
+from viz.components.picture.content import photo
 
 CAT = "The cat sat uncharacteristically on the mat because it was warm."
 LESSONS = ["--lessons", "attention", "translation"]
 CAPTION = "Figure 1: a <b>cat</b>."
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_arguments: object) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("host")
-    assert (
-        main(["site", str(root / "some" / "path"), "--text", CAT, "--caption", CAPTION, "--lang", "en", "zh", *LESSONS])
-        == 0
-    )
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/some/path/"
-        server.shutdown()
+    away = tmp_path_factory.mktemp("away")
+    (away / "noise.png").write_bytes(photo(picture()))
+    seen = ["--model", str(save(sight("DINOv2 with registers"), away / "model")), "--picture", str(away / "noise.png")]
+    options = ["--model", EMBEDDED, "--text", CAT, "--caption", CAPTION, *seen, "--lang", "en", "zh", *LESSONS]
+    assert main(["site", str(root / "some" / "path"), *options]) == 0
+    with host_folder(root) as address:
+        yield f"{address}some/path/"
 
 
 def painted(page: Page) -> None:

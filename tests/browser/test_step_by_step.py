@@ -17,6 +17,7 @@ from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.softmax import change_softmax_rules
 from attention.trace import Trace
+from i18n import translate
 from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import click, rest
@@ -25,6 +26,7 @@ from tests.support.looks import STREAMLITS_OWN, each_view
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, read, table_of
+from ui.pages.step_by_step.weight import STAGES
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 PATH = "/step_by_step"
@@ -62,13 +64,13 @@ def formula(page: Page, part: str) -> str:
 
 
 def drawn(page: Page) -> None:
-    expect(page.get_by_text("Is it what the model computes?")).to_be_visible()
+    expect(page.locator(".sheet canvas").first).to_be_visible()
 
 
 def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_another(
     page: Page, app_url: str, trace: Trace
 ) -> None:
-    open_page(page, app_url, PATH, text=FAMOUS)
+    open_page(page, app_url, PATH, text=FAMOUS, stage="weights")
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
     expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
     expect(note(page, "Head 3-1")).to_contain_text(f"Its score is {score:.2f}")
@@ -91,8 +93,8 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
 
 
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
-    open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
-    waiting = file_of(page.get_by_role("button", name="Save all keys"))
+    open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT, stage="weights")
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     rows = list(csv.DictReader(table_of(waiting.path()).splitlines()))
     assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
     for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
@@ -102,7 +104,7 @@ def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, tr
 def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_its_largest_products_are_said(
     page: Page, app_url: str, trace: Trace
 ) -> None:
-    open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL)
+    open_page(page, app_url, PATH, layer=3, head=1, focus=IT, to=ANIMAL, stage="check")
     drawn(page)
     page.get_by_role("combobox", name=re.compile("Layer")).click()
     page.get_by_role("option", name="5", exact=True).click()
@@ -123,11 +125,32 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     products = trace.query(5, 1)[IT] * trace.key(5, 1)[ANIMAL]
     top = int(np.abs(products).argmax())
     expect(note(page, "q · k =")).to_contain_text(f"q · k = {products.sum():.2f}")
-    expect(note(page, "q · k =")).to_contain_text(f"channel {top} ({products[top]:+.2f})")
+    expect(note(page, "q · k =")).to_contain_text(f"{top} ({products[top]:+.2f})")
     expect(page.get_by_role("application", name=re.compile("q × k, 16 by 32"))).to_be_visible()
     read(page, "One more text to read.")
     expect(note(page, "q · k =")).not_to_contain_text("animal")
     expect(page).to_have_url(re.compile("show=neuron"))
+
+
+def test_the_stages_are_walked_by_buttons_keys_and_the_browser_s_back(page: Page, app_url: str) -> None:
+    open_page(page, app_url, PATH, layer=3, head=1)
+    drawn(page)
+    rest(page)
+    page.get_by_role("button", name="Next").click()
+    expect(page).to_have_url(re.compile("stage=projections"))
+    expect(page.get_by_role("application", name=re.compile("^K, 16 by 32"))).to_be_visible()
+    rest(page)
+    page.keyboard.press("Alt+PageDown")
+    expect(page).to_have_url(re.compile("stage=weights"))
+    expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
+    rest(page)
+    page.go_back()
+    expect(page).to_have_url(re.compile("stage=projections"))
+    expect(page.get_by_role("application", name=re.compile("^K, 16 by 32"))).to_be_visible()
+    rest(page)
+    page.get_by_role("radio", name=translate(STAGES["check"])).click(force=True)
+    expect(page.get_by_text("Largest difference from")).to_be_visible()
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
 
 
 def bits(weights: NDArray[np.floating]) -> float:
@@ -177,7 +200,7 @@ def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str) -> 
     drawn(page)
     for _ in each_view(page, VIEWS):
         expect(page.locator(".sheet canvas, .js-plotly-plot .main-svg").first).to_be_visible()
-        expect(page.get_by_text("How to read this")).to_be_visible()
+        expect(page.get_by_text("How to read")).to_be_visible()
         rest(page)
         assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         assert accessibility(page, leave_out=STREAMLITS_OWN) == []
@@ -185,10 +208,10 @@ def test_every_view_is_accessible_and_fits_a_phone(page: Page, app_url: str) -> 
 
 @pytest.mark.parametrize("viewport", [PHONE])
 def test_a_long_text_shows_a_window_and_says_so(page: Page, app_url: str) -> None:
-    open_page(page, app_url, PATH, text=" ".join([FAMOUS] * 12), layer=1, head=2, focus=40, to=100)
+    open_page(page, app_url, PATH, text=" ".join([FAMOUS] * 12), layer=1, head=2, focus=40, to=100, stage="projections")
     expect(note(page, "32 of 170 keys are drawn")).to_be_visible()
     drawn(page)
-    expect(page.get_by_role("application", name=re.compile("k of every token, 32 by 32"))).to_be_visible()
+    expect(page.get_by_role("application", name=re.compile("^K, 32 by 32"))).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +227,7 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
     open_page(page, app_url, PATH, show="rules", scaling="own", **asked)
     box = page.get_by_role("checkbox", name="With its mask")
     expect(box).to_be_checked()
-    expect(note(page, "the model's own rules")).to_be_visible()
+    expect(note(page, "from 0.00 bits to 0.00")).to_be_visible()
     expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
     click(page.get_by_text("With its mask"))
     expect(note(page, "from 0.00 bits to")).to_be_visible()
@@ -224,11 +247,11 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app
     open_page(page, app_url, PATH, model=str(folder / "mobile"), text="a cat played")
     expect(note(page, "MobileBertModel makes keys and values from different vectors")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^q · k, 1 by"))).to_be_visible()
-    expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)
+    expect(page.get_by_role("button", name="Next")).to_have_count(0)
 
 
 def test_maps_only_show_what_there_is(page: Page, app_url: str, folder: Path) -> None:
     open_page(page, app_url, PATH, model=str(folder / "deberta"), text="a cat played")
     expect(note(page, "queries, keys and values are not available")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
-    expect(page.get_by_text("Is it what the model computes?")).to_have_count(0)
+    expect(page.get_by_role("button", name="Next")).to_have_count(0)

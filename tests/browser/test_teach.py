@@ -36,7 +36,7 @@ def test_from_a_file_to_a_saved_model(page: Page, app_url: str, problems: Proble
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/teach", data="own", start=tiny, epochs=1, minutes=1)
     stands(page)
-    page.get_by_test_id("stFileUploader").filter(has_text="Labelled texts").locator("input").set_input_files(
+    page.get_by_test_id("stFileUploader").filter(has_text="Train rows").locator("input").set_input_files(
         {"name": "toys.csv", "mimeType": "text/csv", "buffer": rows()}
     )
     expect(page.get_by_text("3 classes; ")).to_be_visible()

@@ -35,14 +35,14 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
 @loop_over(
     ("kind", "said", "sentence"),
     [
-        ("number", "many", "no number"),
+        ("number", "many", "“many”"),
         ("head", "three", "not a head"),
         ("head", "3", "not a head"),
         ("head", "-1.2", "not a head"),
         ("head", "٣.٧", "not a head"),
-        ("choice", "maybe", "none of the answers"),
-        ("word", "   ", "0 came"),
-        ("text", "x" * 501, "501 came"),
+        ("choice", "maybe", "“maybe”"),
+        ("word", "   ", "has 0"),
+        ("text", "x" * 501, "has 501"),
     ],
 )
 def test_what_is_no_answer_is_refused(kind: str, said: str, sentence: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
-from dataclasses import is_dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -13,10 +11,10 @@ from attention import edits
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed_words, queries, whole_texts
 from tests.support.asking import asked
+from tests.support.page_options import page_options
 from ui.input.controls import parse as hidden
 from ui.input.controls import read_number
-from ui.pages.generate.prompt import read_path
-from ui.paths import ROOT
+from ui.pages.generate.options import read_path
 from ui.state import params, view_state
 from ui.state.classroom import is_code
 from ui.state.navigation import BY_VIEW
@@ -25,18 +23,7 @@ from viz.options import options_of
 VIEWS = tuple(sorted(BY_VIEW))
 
 
-def kinds() -> dict[str, type[Any]]:
-    """Return the option classes of all pages, by page and class."""
-    found: dict[str, type[Any]] = {}
-    for file in sorted((ROOT / "ui" / "pages").glob("*/options.py")):
-        module = importlib.import_module(f"ui.pages.{file.parent.name}.options")
-        for kind in vars(module).values():
-            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module.__name__:
-                found[f"{file.parent.name}.{kind.__name__}"] = kind
-    return found
-
-
-KINDS = kinds()
+KINDS = page_options()
 
 
 def _words(kinds: Iterable[Any]) -> set[str]:
@@ -85,7 +72,7 @@ def _pages(number: int) -> st.SearchStrategy[tuple[int, dict[str, str]]]:
 
     Pages are numbers, because a mix of two page names would be the name of no page.
     """
-    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == VIEWS[number]]
+    mine = [kind for view, kind in KINDS.items() if view == VIEWS[number]]
     words = (*sorted(_words(mine)), *WORDS[:3], "1-2", "0,1", "5")
     return st.tuples(st.just(number), queries((*_names(mine), *SHARED), words))
 

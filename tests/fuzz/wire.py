@@ -28,9 +28,9 @@ from tests.fuzz.door import Door
 from tests.fuzz.files import TRACES
 from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
 from tests.support.traces import sentence_trace
-from ui.pages.bertviz_views import routes as bertviz_views
+from ui.pages.bertviz_views import page as bertviz_views
 from ui.pages.teach import saved_model as teach
-from ui.pages.vectors import routes as vectors
+from ui.pages.vectors import corpus as vectors
 from ui.routes import classes, exports, pictures, selection_tokens, traces
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.server import metrics

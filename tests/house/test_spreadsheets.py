@@ -11,9 +11,9 @@ WRITES = re.compile(r"\bcsv\.(?:Dict)?[wW]riter\(|\.to_csv\(")
 WITHOUT_A_MODEL = {  # These tables contain no model and no text of the reader, or name the model in each row.
     "ui/pages/by_hand/controls.py",
     "ui/pages/classroom/teacher_view.py",
-    "ui/pages/compare/pair_set_source.py",
+    "ui/pages/compare/pair_set.py",
     "ui/pages/lessons/answers.py",
-    "ui/pages/why_attention/numbers.py",
+    "ui/pages/why_attention/page.py",
     "ui/pages/why_attention/recorded_runs.py",
     "ui/show/card_list.py",
 }

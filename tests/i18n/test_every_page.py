@@ -23,11 +23,12 @@ from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
 from ui.input.probes import LIBRARY
 from ui.pages.answers.spans import EXAMPLE as ANSWERS_EXAMPLE
-from ui.pages.bertviz_views.routes import KINDS
+from ui.pages.bertviz_views.page import KINDS
+from ui.pages.generate.options import PROMPTS
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.pages.next_sentence.page import EXAMPLE
 from ui.pages.next_sentence.pairs_table import STARTERS
-from ui.pages.tokens.tokenizers import RARE
+from ui.pages.tokens.page import RARE
 from ui.pages.vectors.options import VectorsOptions
 from ui.show.atlases import open_atlas
 from ui.state.navigation import BY_VIEW
@@ -66,6 +67,7 @@ class Page:
 PAGES = {
     "head_atlas": Page([{}, {"layer": 2, "head": 11}, {"atlas": BERT, "across": "det", "seed": 3}], read=ATLAS_TEXTS),
     "atlas_search": Page([{}, {"onto_tag": "", "onto": "the", "only": 1, "layer": 2, "head": 8}], read=ATLAS_TEXTS),
+    "atlas_compare": Page([{}, {"show": "shared", "layer": 2, "head": 1}, {"show": "first", "with": EMBEDDED}]),
     "atlas_build": Page([{}, {"build": "gone"}, {"tokens": 9}]),
     "agreement": Page(
         [
@@ -85,8 +87,8 @@ PAGES = {
             ({"numbers": "garbage"}, "链接中的数字已损坏"),
             ({"preset": "sentence", "heads": 3}, "3 个头无法平分 4 列"),
             ({"preset": "tutorial"}, "这里确实如此：“french” → “I”"),
-            ({"preset": "tutorial", "heads": 4, "onward": 0}, "头 3 最接近"),
-            ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "后面的词元 = (−∞)"),
+            ({"preset": "tutorial", "heads": 4, "onward": 0, "stage": "all"}, "头 3 最接近"),
+            ({"preset": "sentence", "causal": 1, "positions": 1, "cell": "masked-0-2"}, "加掩码后 = (−∞)"),
         ],
         ("unscaled",),  # of the figure, which says the same in words of its own
     ),
@@ -163,12 +165,13 @@ PAGES = {
             ({**WRITER, "show": "looks", "over": "all", "at": "2"}, "在“sat”出现之前，文本太短"),
             ({**WRITER, "at": "0"}, "没有哪一步预测第一个词元"),
             ({**WRITER, "show": "heads"}, "关注更早的“"),
-            ({**WRITER, "show": "layers"}, "各层的预测"),
+            {**WRITER, "show": "layers"},
             ({**WRITER, "show": "sink"}, "均匀分配时"),
             ({**WRITER, "show": "induction"}, "惊异度"),
             ({**WRITER, "written": "1.x", "of": "0"}, "只显示提示"),
-            ({**WRITER, "written": "301.300", "of": "deadbeef"}, "因此不予采用"),
+            ({**WRITER, "written": "301.300", "of": "deadbeef"}, "只显示提示"),
         ],
+        PROMPTS,
     ),
     "masked_words": Page(
         [
@@ -265,7 +268,7 @@ PAGES = {
         READY_TEXTS,
     ),
     "step_by_step": Page(
-        [{"layer": 3, "head": 1}, {"show": "neuron"}, {"show": "rules"}, {"show": "heads"}],
+        [{"layer": 3, "head": 1, "stage": "all"}, {"show": "neuron"}, {"show": "rules"}, {"show": "heads"}],
     ),
     "tokens": Page(
         [
@@ -290,7 +293,7 @@ PAGES = {
             ({**TRANSLATING, "show": "heads", "side": "cross"}, "这一行：读完"),
             ({**TRANSLATING, "show": "heads", "side": "decoder"}, "这一行：读完"),
             ({**TRANSLATING, "show": "without"}, "去掉交叉注意力头 "),
-            ({**TRANSLATING, "show": "without", "edits": "-"}, "没有消融任何内容"),
+            ({**TRANSLATING, "show": "without", "edits": "-"}, "没有消融任何部分"),
             (
                 {**TRANSLATING, "show": "without", "clicking": "cut", "step": "0", "edits": "ae0-0,ax0-0,cx0-0-1-2"},
                 "去掉编码器头 0-0、交叉注意力头 0-0、对第 2 步隐藏“he”（1 个头）：",
@@ -475,4 +478,4 @@ def test_a_tree_of_written_tokens_is_described_in_chinese(models: Path) -> None:
     page = asked("generate", lang="zh", model=str(models / "gpt2"), text=PROMPT, show="looks")
     press(page, "下一个词元")
     assert "历史" in [expander.label for expander in page.expander]
-    assert english(page, PROMPT) == []
+    assert english(page, PROMPT, *PROMPTS) == []

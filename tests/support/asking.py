@@ -86,7 +86,7 @@ def says(page: AppTest, words: str) -> None:
 
 def stands(page: AppTest) -> None:
     """Assert that the page's script ran to its end without an exception."""
-    assert "How to read this" in [expander.label for expander in page.expander]
+    assert "How to read" in [expander.label for expander in page.expander]
     assert not page.exception
 
 

@@ -46,3 +46,15 @@ def letters(count: int, no_answer: bool = False) -> dict[str, Any]:
                 answer = {"id": f"{at}", "question": missing, "answers": [], "is_impossible": True}
         passages.append((text, [answer]))
     return squad(passages)
+
+
+def chinese(count: int) -> dict[str, Any]:
+    """Return Chinese passages of two sentences; the question names a person, and the answer is their city."""
+    people, cities = ("安娜", "鲍勃", "李雷", "王芳"), ("巴黎", "罗马", "北京", "上海", "东京")
+    passages: list[Passage] = []
+    for at in range(count):
+        pairs = [(people[(at + step) % 4], cities[(at // 2 + 2 * step) % 5]) for step in range(2)]
+        text = "".join(f"{person}住在{city}。" for person, city in pairs)
+        person, city = pairs[at % 2]
+        passages.append((text, [question(f"{at}", f"{person}住在哪里？", city, text.index(city))]))
+    return squad(passages)

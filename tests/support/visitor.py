@@ -54,7 +54,7 @@ def go_to(page: Page, view: str) -> None:
 
 def stands(page: Page) -> None:
     """Wait for the end of the page; the first page of an app waits for the import of libraries."""
-    page.get_by_text("How to read this").wait_for(timeout=2 * PATIENCE)
+    page.get_by_text("How to read").wait_for(timeout=2 * PATIENCE)
 
 
 # This function waits without `expect`, because each failed check of an `expect` serialises the page for an error

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from attention.answer_windows import LENGTH, STRIDE, BestSpans
+from attention.answer_windows import LENGTH, SHORTEST, STRIDE, BestSpans
 from inference.errors import UserError
 from inference.files.packages import sha256
 from inference.settings import Settings as Machine
@@ -47,7 +47,6 @@ ABOUT = (
     "teach a model to mark the answer to a question in a passage: files in SQuAD's JSON format, version 1.1 or 2.0"
     " (with is_impossible)"
 )
-SMALLEST = 32  # tokens of a window; with fewer, a question leaves no room for its passage
 TEMPLATE = """---
 license: other
 pipeline_tag: question-answering
@@ -78,8 +77,8 @@ sentence of the passage that shares the most words with the question.
 
 ## Data
 
-{data}: {train:,} questions to train on, {dev:,} to choose the checkpoint by, {test:,} to test. Passages are read in
-windows of {length} tokens that share {stride}.
+{data}: {train:,} questions to train on, {dev:,} to choose the checkpoint by, {test:,} to test. Licence: {licence}. By:
+{attribution}. Passages are read in windows of {length} tokens that share {stride}.
 
 ## Training
 
@@ -107,8 +106,8 @@ def add(commands: Any) -> None:
 def run(asked: argparse.Namespace) -> None:
     """Run `answer` with parsed arguments; may raise UserError."""
     check_places(asked)
-    if asked.length < SMALLEST:
-        raise UserError(f"--length must be at least {SMALLEST} for questions with their passages, not {asked.length}.")
+    if asked.length < SHORTEST:
+        raise UserError(f"--length must be at least {SHORTEST} for questions with their passages, not {asked.length}.")
     backend, model = open_backend(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(FinetuneSettings) if hasattr(asked, field.name)}
     settings = FinetuneSettings(**given, filmed=False)
@@ -131,6 +130,7 @@ def teach_answers(
     run = prepare_answers(questions, model, settings, folder / RUN, machine)
     if not run.progress.step:
         run.metrics.write("plan", step=0, last=run.progress.schedule.last)
+        run.metrics.write("baseline", f1=baseline_scores(questions.dev, run.no_answer)["baseline_f1"])
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, time_budget(run, settings))
     run.optimiser.state.clear()  # the checkpoint contains this state; free it before opening the saved model
@@ -181,7 +181,9 @@ def _predictions(asked: QuestionWindows, best: Sequence[BestSpans], said: Sequen
         row = {
             "id": question.id,
             "question": question.question,
+            "passage": question.passage,
             "answers": [answer.text for answer in question.answers],
+            "answer_starts": [answer.start for answer in question.answers],
             "said": text,
             "answer_start": None if one.says_no_answer else one.spans[0].letters[0],
             "probability": None if share is None else round(share, 6),
@@ -195,14 +197,16 @@ def _predictions(asked: QuestionWindows, best: Sequence[BestSpans], said: Sequen
 def _card(questions: QuestionSet, run: AnswerRun, found: Scores, settings: FinetuneSettings, folder: Path) -> str:
     """Return the model card of an exported folder as Markdown."""
     return TEMPLATE.format(
-        title=markdown_cell(folder.name),
+        title=markdown_cell(questions.called or folder.name),
         start=markdown_cell(run.start),
         no_answer=KNOWS if run.no_answer else KNOWS_NOT,
-        folder=folder.name,
+        folder=questions.called or folder.name,
         digest=sha256(folder / "model.safetensors"),
         scores="\n".join(f"- {name.replace('_', ' ')}: {value:.3f}" for name, value in found["test"].items()),
         predictions=PREDICTIONS,
         data=markdown_cell(questions.name),
+        licence=markdown_cell(questions.licence),
+        attribution=markdown_cell(questions.attribution),
         **found["rows"],
         length=run.length,
         stride=settings.stride,

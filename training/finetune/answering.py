@@ -32,8 +32,7 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import silence_transformers
 from inference.settings import Settings as Machine
 from probing.labelled.answer_scores import score_answers
-from probing.labelled.data_checks import fit
-from probing.labelled.labeled_texts import LabeledDataset, LabeledText
+from probing.labelled.data_checks import fit, question_texts
 from probing.labelled.squad import PassageQuestion, QuestionSet
 from training import loop
 from training.finetune import model_setup
@@ -211,10 +210,7 @@ def _open_start(given: QuestionSet, model: str, settings: FinetuneSettings, mach
         letters = (f"{row.question} {row.passage}" for row in given.train)
         return model_setup.start(letters, "answer", ENDS, settings.seed)
     start = open_model(model, "answer", ENDS, settings.seed, machine, settings.revision)
-    passages = [LabeledText(f"{row.question} {row.passage}", "") for row in (*given.train, *given.dev, *given.test)]
-    read = fit(
-        LabeledDataset("classify", (), passages, (), ()), lambda texts: sizes(start.tokenizer, texts), 0, LOOKED_AT
-    )
+    read = fit(question_texts(given), lambda texts: sizes(start.tokenizer, texts), 0, LOOKED_AT)
     if read.unreadable:
         raise UserError(read.unreadable)
     return start

@@ -17,6 +17,8 @@ from inference.errors import UserError
 from inference.files import sources
 from inference.settings import Settings as Machine
 from probing import fine_tuning_changes
+from probing.labelled import ready_sets
+from probing.labelled.squad import QuestionSet
 from training.finetune.data import LabeledTask, task
 from training.finetune.settings import FinetuneSettings
 from training.jobs import job as jobs
@@ -28,12 +30,19 @@ GRACE = 30.0  # seconds to save the weights after the app has ended
 
 @dataclass(frozen=True)
 class JobContext:
-    """A visitor's job with its labelled texts, its folder and the machine's settings."""
+    """A visitor's job with its labelled texts or questions, its folder and the machine's settings."""
 
     job: Training
-    task: LabeledTask
+    task: LabeledTask | QuestionSet
     folder: Path
     machine: Machine
+
+    @property
+    def labelled_task(self) -> LabeledTask:
+        """Return the labelled texts, which the phases after the training need; raise TypeError for questions."""
+        if isinstance(self.task, QuestionSet):
+            raise TypeError("questions have no labels")
+        return self.task
 
     @property
     def settings(self) -> FinetuneSettings:
@@ -48,11 +57,12 @@ def run(folder: Path) -> None:
     lower_priority()
     end_with_parent()
     phase = jobs.status(folder).phase
+    phases = PHASES[:1] if job.kind == "answer" else PHASES  # no controls: an answer is no label to shuffle
     begin = [name for name, _ in PHASES].index(phase)
     try:
         jobs.update_status(folder, "running", phase=phase, pid=os.getpid())
         asked = JobContext(job, _task(job, folder), folder, Machine.from_env())
-        for phase, take in PHASES[begin:]:
+        for phase, take in phases[begin:]:
             jobs.update_status(folder, "running", phase=phase, pid=os.getpid())
             if not take(asked):
                 jobs.update_status(folder, "stopped")
@@ -67,12 +77,16 @@ def run(folder: Path) -> None:
 
 def _teach(asked: JobContext) -> bool:
     """Fine-tune the model; return False if the training was stopped."""
+    from training.finetune.answer_command import teach_answers
     from training.finetune.command import fine_tune
 
     job, folder = asked.job, asked.folder / sources.MODEL
     if (folder / sources.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
         return True  # the training finished in an earlier process, which was interrupted in a later phase
-    found = fine_tune(asked.task, job.model, asked.settings, folder, asked.machine)
+    if isinstance(asked.task, QuestionSet):
+        found = teach_answers(asked.task, job.model, asked.settings, folder, asked.machine)
+    else:
+        found = fine_tune(asked.task, job.model, asked.settings, folder, asked.machine)
     return bool(found["finished"])
 
 
@@ -81,7 +95,7 @@ def _train_control(asked: JobContext) -> bool:
     from training.finetune.control import teach_twins
 
     folder, taught_in = asked.folder / jobs.TWIN, asked.folder / sources.MODEL
-    return teach_twins(asked.task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
+    return teach_twins(asked.labelled_task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
 
 
 def _changes(asked: JobContext) -> bool:
@@ -91,7 +105,7 @@ def _changes(asked: JobContext) -> bool:
     folder, twins = asked.folder, asked.folder / jobs.TWIN
     if not fine_tuning_changes.is_complete(folder / jobs.CHANGES):
         both = folder / sources.MODEL, twins
-        compare(asked.task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
+        compare(asked.labelled_task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
     for place in places(twins):
         shutil.rmtree(place, ignore_errors=True)
     return True
@@ -105,11 +119,20 @@ PHASES: tuple[tuple[Phase, Callable[[JobContext], bool]], ...] = (
 )
 
 
-def _task(job: Training, folder: Path) -> LabeledTask:
-    """Load the labelled texts of a job: a ready-made data set, or the visitor's own rows."""
+def _task(job: Training, folder: Path) -> LabeledTask | QuestionSet:
+    """Load the labelled texts or questions of a job: a ready-made data set, or the visitor's own rows."""
+    if job.kind == "answer" and job.data:
+        return replace(ready_sets.load_questions(job.settings.seed), called=job.slug)
     if job.data:
-        return replace(task(job.kind, job.data, None, None, job.settings.seed), called=job.slug)
-    return LabeledTask(jobs.read_rows(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
+        return replace(
+            task("tag" if job.kind == "tag" else "classify", job.data, None, None, job.settings.seed), called=job.slug
+        )
+    rows, source = jobs.read_rows(folder / jobs.ROWS), job.source or "rows of one's own"
+    if rows.kind != job.kind:
+        raise UserError(jobs.BROKEN)
+    if isinstance(rows, QuestionSet):
+        return replace(rows, name=source, called=job.slug)
+    return LabeledTask(rows, source, called=job.slug)
 
 
 def lower_priority() -> None:

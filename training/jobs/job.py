@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -23,7 +23,8 @@ from inference.files import checkpoint, sources
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings, cores
 from probing.labelled.files import MOST_ROWS
-from probing.labelled.labeled_texts import Kind, LabeledDataset, LabeledText, TaggedText
+from probing.labelled.labeled_texts import HeadKind, LabeledDataset, LabeledText, TaggedText
+from probing.labelled.squad import GoldAnswer, PassageQuestion, QuestionSet
 from training.finetune.settings import CHARACTERS, FinetuneSettings
 
 __all__ = [
@@ -56,7 +57,7 @@ class Training:
     id: str
     owner: str  # visitor id from ui/run/fine_tuning.py; "" for an unknown visitor
     title: str  # shown in lists
-    kind: Kind
+    kind: HeadKind
     data: str  # id of a ready-made data set; "" for the visitor's own rows
     source: str  # names of the visitor's files
     model: str
@@ -124,7 +125,7 @@ class JobStatus:
 def new_job(  # noqa: PLR0913  # all parts of a visitor's request
     owner: str,
     title: str,
-    kind: Kind,
+    kind: HeadKind,
     *,
     model: str,
     revision: str | None = None,
@@ -340,8 +341,11 @@ PARTS = ("train", "dev", "test")
 BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it, and bring them again.")
 
 
-def write_rows(labels: LabeledDataset, file: Path) -> None:
-    """Write labelled texts to a file; raise UserError if there are too many rows for a training."""
+TaskRows = LabeledDataset | QuestionSet
+
+
+def write_rows(labels: TaskRows, file: Path) -> None:
+    """Write labelled texts or questions to a file; raise UserError if there are too many rows for a training."""
     many = sum(len(getattr(labels, part)) for part in PARTS)
     if many > MOST_ROWS:
         raise UserError(
@@ -355,26 +359,39 @@ def write_rows(labels: LabeledDataset, file: Path) -> None:
         stream.writelines(json.dumps(line) + "\n" for line in _lines(labels))
 
 
-def read_rows(file: Path) -> LabeledDataset:
-    """Read labelled texts from a file; raise UserError if it is malformed."""
+def read_rows(file: Path) -> TaskRows:
+    """Read labelled texts or questions from a file; raise UserError if it is malformed."""
     try:
         with lzma.open(file, "rt", encoding="utf-8", newline="\n") as stream:
             head = json.loads(stream.readline())
-            make = {"classify": _parse_labeled, "tag": _parse_tagged}[head["kind"]]
+            make = PARSED_BY[head["kind"]]
             if sum(head["rows"]) > MOST_ROWS:
                 raise ValueError("too many rows")
             parts: Any = [[make(json.loads(stream.readline())) for _ in range(many)] for many in head["rows"]]
+        if head["kind"] == "answer":
+            train, dev, test = map(tuple, parts)
+            return QuestionSet(train, dev, test, str(head["name"]), bool(head["no_answer"]))
         return LabeledDataset(head["kind"], tuple(map(str, head["labels"])), *parts)
     except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError, lzma.LZMAError) as error:
         raise UserError(BROKEN) from error
 
 
-def _lines(labels: LabeledDataset) -> Iterator[Any]:
+def _lines(labels: TaskRows) -> Iterator[Any]:
     rows = [getattr(labels, part) for part in PARTS]
-    yield {"kind": labels.kind, "labels": labels.labels, "rows": [len(part) for part in rows]}
+    more = (
+        {"name": labels.name, "no_answer": labels.no_answer}
+        if isinstance(labels, QuestionSet)
+        else {"labels": labels.labels}
+    )
+    yield {"kind": labels.kind, **more, "rows": [len(part) for part in rows]}
     for part in rows:
-        for row in part:
-            yield [row.text, row.label] if isinstance(row, LabeledText) else [row.text, row.words, row.tags]
+        yield from map(_line, part)
+
+
+def _line(row: LabeledText | TaggedText | PassageQuestion) -> list[Any]:
+    if isinstance(row, PassageQuestion):
+        return [row.id, row.question, row.passage, [(answer.text, answer.start) for answer in row.answers]]
+    return [row.text, row.label] if isinstance(row, LabeledText) else [row.text, row.words, row.tags]
 
 
 def _parse_labeled(line: Any) -> LabeledText:
@@ -385,3 +402,16 @@ def _parse_labeled(line: Any) -> LabeledText:
 def _parse_tagged(line: Any) -> TaggedText:
     text, words, tags = line
     return TaggedText(str(text), tuple((int(start), int(end)) for start, end in words), tuple(map(str, tags)))
+
+
+def _parse_question(line: Any) -> PassageQuestion:
+    name, question, passage, answers = line
+    golds = tuple(GoldAnswer(str(text), int(start)) for text, start in answers)
+    return PassageQuestion(str(name), str(question), str(passage), golds)
+
+
+PARSED_BY: Mapping[str, Callable[[Any], Any]] = {
+    "classify": _parse_labeled,
+    "tag": _parse_tagged,
+    "answer": _parse_question,
+}

@@ -21,7 +21,6 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.files import sources
 from inference.settings import Settings as Machine
-from probing.labelled.labeled_texts import LabeledDataset
 from training.jobs import job as jobs
 from training.jobs.job import LOG, TWIN, JobStatus, State, Status, Training
 
@@ -154,7 +153,7 @@ class TrainingQueue:
         if any(look.state == "waiting" for look in self._looks()):
             self._wake()
 
-    def submit(self, job: Training, labels: LabeledDataset | None = None) -> None:
+    def submit(self, job: Training, labels: jobs.TaskRows | None = None) -> None:
         """Add a job to the queue; ``labels`` are the visitor's own rows, None for a ready-made data set.
 
         Raise UserError if the queue is full, the disk is too full, or nothing can be written.

@@ -83,11 +83,11 @@ def describe_edit(edit: Edit) -> str:
     ('head 3-1 ablated', 'head 3-1: 8 → 2 masked')
     """
     if isinstance(edit, Ablate):
-        return _name_ablated([(edit.layer, edit.head)])
+        return _describe_ablated([(edit.layer, edit.head)])
     if isinstance(edit, Uniform):
-        return _uniform([(edit.layer, edit.head)])
+        return _describe_uniform([(edit.layer, edit.head)])
     if isinstance(edit, MaskEdge):
-        return _masked_edge(edit, edit.query, edit.key)
+        return _describe_masked_edge(edit, edit.query, edit.key)
     if isinstance(edit, MaskKey):
         return _("layer {layer}: {key} masked", layer=edit.layer, key=_("token {number}", number=edit.key))
     return _("layer {layer}: value of token {key} set to zero", layer=edit.layer, key=edit.key)
@@ -97,9 +97,9 @@ def describe_edits(edits: EditSet, view: View) -> str:
     """Return a short phrase for all edits as plain text; edits of the same word share a phrase."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
-        said.append(_name_ablated(removed))
+        said.append(_describe_ablated(removed))
     if even := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)):
-        said.append(_uniform(even))
+        said.append(_describe_uniform(even))
     hidden = {
         view.keys[at].text: 0 for edit in edits if isinstance(edit, MaskKey) and (at := at_token(view, edit.key)) >= 0
     }
@@ -109,26 +109,26 @@ def describe_edits(edits: EditSet, view: View) -> str:
         for edit in edits
         if isinstance(edit, MaskEdge) and min(one := at_token(view, edit.query), other := at_token(view, edit.key)) >= 0
     }
-    said += [_masked_edge(edit, f"“{one}”", f"“{other}”") for (one, other), edit in sorted(cuts.items())]
+    said += [_describe_masked_edge(edit, f"“{one}”", f"“{other}”") for (one, other), edit in sorted(cuts.items())]
     if muted := sum(not isinstance(edit, Ablate | Uniform | MaskKey | MaskEdge) for edit in edits):
         said.append(_("values set to zero: {many}", many=muted))
     return format_comma_list(said) if said else ""
 
 
-def _name_ablated(heads: Sequence[Head]) -> str:
+def _describe_ablated(heads: Sequence[Head]) -> str:
     """Return a phrase for ablated heads, with their names if they are few."""
     if len(heads) > MOST_NAMED:
         return _("{many} heads ablated", many=len(heads))
     return ngettext("head {heads} ablated", "heads {heads} ablated", len(heads), heads=_names(heads))
 
 
-def _uniform(heads: Sequence[Head]) -> str:
+def _describe_uniform(heads: Sequence[Head]) -> str:
     """Return a phrase for heads with uniform weights, with the names of the first."""
     named = _names(heads[:MOST_NAMED]) + (" …" if len(heads) > MOST_NAMED else "")
     return _("uniform weights in {heads}", heads=named)
 
 
-def _masked_edge(edit: MaskEdge, query: object, key: object) -> str:
+def _describe_masked_edge(edit: MaskEdge, query: object, key: object) -> str:
     """Return a phrase for a masked edge between two words or tokens."""
     return _("head {layer}-{head}: {query} → {key} masked", layer=edit.layer, head=edit.head, query=query, key=key)
 

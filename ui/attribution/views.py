@@ -14,7 +14,7 @@ from attention.agreement import shares
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import DisplayToken, View
-from i18n import _, ngettext, translate
+from i18n import _, translate
 from inference import TraceRequest
 from inference.tasks.attribution import MOST_TOKENS
 from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
@@ -31,8 +31,8 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.chart import theme
 from ui.show.microscope import draw_matrices
-from ui.show.tables import csv_table, download_button, model_fields
-from ui.show.text import format_small, join_sentences, percent
+from ui.show.tables import csv_table, download_table, model_fields
+from ui.show.text import format_comma_list, format_small, join_sentences, percent
 from viz.components.matrices.matrices import About
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.theme import sides
@@ -98,23 +98,14 @@ def describe_prediction(asked: ExplainedLabel) -> str:
     shares = said.probabilities
     if shares is None:
         numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
-        values = {"word": asked.word, "numbers": numbers[:200]}
         if asked.of_word:
-            return _("The model gives of “{word}”: a number, which no probability belongs to: {numbers}.", **values)
-        return _("The model gives a number, which no probability belongs to: {numbers}.", **values)
+            return _("Prediction for “{word}”: {labels}.", word=asked.word, labels=numbers[:200])
+        return _("Prediction: {labels}.", labels=numbers[:200])
     order = np.argsort(-said.logits[at], kind="stable")[:2]
-    ranked = [
-        _(
-            "“{name}” with probability {probability}",
-            name=said.names[label],
-            probability=percent(float(shares[at, label])),
-        )
-        for label in order
-    ]
-    what = _("{best}; next comes {other}", best=ranked[0], other=ranked[1]) if len(ranked) > 1 else ranked[0]
+    what = format_comma_list([f"“{said.names[label]}” ({percent(float(shares[at, label]))})" for label in order])
     if asked.of_word:
-        return _("The model says of “{word}”: {labels}.", word=asked.word, labels=what)
-    return _("The model says {labels}.", labels=what)
+        return _("Prediction for “{word}”: {labels}.", word=asked.word, labels=what)
+    return _("Prediction: {labels}.", labels=what)
 
 
 def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
@@ -136,7 +127,7 @@ def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
             list(range(len(names))),
             shown=asked.label,
             format_func=lambda at: names[at],
-            help=_("What it rests on. By itself the likeliest."),
+            help=_("The explained output; by default the likeliest label."),
         )
 
 
@@ -214,30 +205,23 @@ def describe_agreement(ways: AttributionSet) -> str:
         "most": with_effect[closest],
         "farthest": translate(farthest).lower(),
         "least": with_effect[farthest],
+        "attention": with_effect.get(ATTENTION, float("nan")),
     }
-    order = (
-        _(
-            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
-            " {most:.2f}), that of {farthest} least ({least:.2f}).",
-            **values,
-        )
-        if ATTENTION in (closest, farthest)
-        else _(
-            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
-            " {most:.2f}), that of {farthest} least ({least:.2f}; attention: {attention:.2f}).",
-            **values,
-            attention=with_effect[ATTENTION],
-        )
-    )
     return join_sentences(
-        _("Of {words} words, {same} of the other {ways} ways put the same one first.", **values), order, _ties(firsts)
+        _("Of {words} words, {same} of the other {ways} methods rank the same word first.", **values),
+        _(
+            "Rank correlation with the ablation effect over {words} words: {closest} {most:.2f} (highest), {farthest} "
+            "{least:.2f} (lowest), attention {attention:.2f}.",
+            **values,
+        ),
+        _ties(firsts),
     )
 
 
 def _ties(firsts: Sequence[Sequence[int]]) -> str:
     """Return a sentence with the number of methods with a tied top word; "" for none."""
     tied = sum(len(first) > 1 for first in firsts)
-    return ngettext("{tied} way has a tie.", "{tied} ways have a tie.", tied, tied=tied) if tied else ""
+    return _("Methods with a tie: {tied}.", tied=tied) if tied else ""
 
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
@@ -258,7 +242,7 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     if len(trace.source) > MOST_TOKENS:
         show_notice(
             _(
-                "The text has {tokens} tokens; words are weighed in at most {most}.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(trace.source),
                 most=MOST_TOKENS,
             ),
@@ -285,18 +269,14 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
     draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
     st.caption(
         _(
-            "{for_it}: the word speaks for the label, {against}: against it, measured by its logit with the "
-            "word masked in every layer. Left: each row is a method, as shares of the row. *Gradients*, "
-            "*integrated gradients* and *left out* explain the logit, the others what {reader} reads. Right: "
-            "rank correlation of methods; framed, the ablation effect.",
+            "{for_it}: the word supports the label, {against}: it opposes it, with the word masked in every layer. "
+            "*Gradients*, *integrated gradients* and *ablated* explain the logit, the others the vector of {reader}.",
             against=translate(against),
             for_it=translate(for_it),
             reader=_reader(asked),
         )
     )
-    download_button(_("Save the table"), words_csv(ways, cells), "headlight-label-words.csv",
-         _("Every word's number and share by every way as CSV, all digits"), key="label_save_words",
-         provenance=origin)  # fmt: skip
+    download_table(words_csv(ways, cells), "headlight-label-words.csv", key="label_save_words", provenance=origin)
 
 
 def _reader(asked: ExplainedLabel) -> str:
@@ -322,9 +302,9 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
     best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
     values = {"word": cells[best].text, "number": name, "change": format_small(abs(float(falls[best])))}
     first = (
-        _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
+        _("Masking “{word}” lowers {number} by {change}, the largest change.", **values)
         if falls[best] > 0
-        else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
+        else _("Masking “{word}” raises {number} by {change}, the largest change.", **values)
     )
     show_notice(join_sentences(first, describe_agreement(ways)), role="status")
     chips = [
@@ -332,11 +312,11 @@ def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name:
             cell.text,
             shade=float(fall) / most,
             label=_format_signed(fall),
-            title=_("left out: it changes by {change:+.3f}", change=-fall),
+            title=f"{-fall:+.3f}",
         )
         for cell, fall in zip(cells, falls, strict=True)
     ]
-    mount(chips, key, title=_("How far {number} falls without each word", number=name), diverging=True)
+    mount(chips, key, title=_("Decrease of {number} without each word", number=name), diverging=True)
 
 
 def _format_signed(fall: float) -> str:

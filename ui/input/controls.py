@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
@@ -58,6 +58,49 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *give
     return widget(label or translate(declared.label), *given, key=key, on_change=keep, **more)
 
 
+ALL_STAGES = "all"  # Value of an option "stage" that shows every stage, such as for printing.
+
+
+def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: DeltaGenerator | None = None) -> str:
+    """Draw the row of stages with the buttons Back and Next, and return the stage to show, or ALL_STAGES.
+
+    The options ``kind`` have a field "stage", whose choices contain ``stages``, the titles of the stages by name and
+    in order. ``shown`` is the stage of the address. The buttons are drawn in ``buttons`` if it is given.
+    """
+    names = list(stages)
+    at = names.index(shown) if shown in names else len(names)
+    row = st.container(key="stages", horizontal=True, vertical_alignment="bottom")
+    with row:
+        bound_widget(
+            kind,
+            "stage",
+            st.segmented_control,
+            options=[*names, ALL_STAGES],
+            shown=shown,
+            required=True,
+            label_visibility="collapsed",
+        )
+    with row if buttons is None else buttons:
+        draw_back_and_next("stage", at, len(names), lambda stage: set_params(kind, stage=names[stage]))
+    return shown
+
+
+def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None]) -> None:
+    """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the number of the new step.
+
+    The keys Alt+Page Up and Alt+Page Down do the same. ``at`` = ``count`` is the place after the last step.
+    """
+    for label, step, shortcut in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
+        st.button(
+            label,
+            key=f"{key}_back" if step < 0 else f"{key}_next",
+            disabled=not 0 <= at + step < count,
+            on_click=go,
+            args=(at + step,),
+            shortcut=shortcut,
+        )
+
+
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
     """Return the selected (layer, head) if the map has it, else the head with the largest value.
 
@@ -91,24 +134,13 @@ def head_name(layer: int, head: int) -> str:
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
     """Return a phrase with a head's rank among all heads by ``values``, shape (layer, head), largest first.
 
-    Missing heads are NaN.
+    Missing heads are NaN; heads with equal values share a rank.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
-    '1 of 3 heads gives more'
+    'rank 2 of 3'
     """
     more, size = int((values > values[layer, head]).sum()), int(np.isfinite(values).sum())
-    if more:
-        return ngettext(
-            "{many} of {size} heads gives more",
-            "{many} of {size} heads give more",
-            more,
-            many=more,
-            size=size,
-        )
-    if size == 1:
-        return _("the model's only head")
-    alone = (values == values[layer, head]).sum() == 1
-    return _("more than any other head") if alone else _("no other head gives more")
+    return _("rank {rank} of {size}", rank=more + 1, size=size)
 
 
 def keep_head(key: str) -> None:
@@ -224,22 +256,18 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     if _GROUPED.fullmatch(plain):
-        raise UserError(
-            gettext_lazy(
-                "{typed} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.", typed=shown
-            )
-        )
+        raise UserError(gettext_lazy("{typed} may be thousands or a fraction; type 1500 or 1.5 instead.", typed=shown))
     fraction = _FRACTION.fullmatch(plain)
     if fraction and float(fraction[2]):
         value = float(fraction[1]) / float(fraction[2])
     elif _NUMBER.fullmatch(plain):
         value = float(plain.replace(",", "."))
     else:
-        raise UserError(gettext_lazy("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
+        raise UserError(gettext_lazy("{typed} is not a number; type one such as 0.5, 1e2 or 1/3.", typed=shown))
     if abs(value) > LARGEST:
         raise UserError(
             gettext_lazy(
-                "{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
+                "{typed} is out of range; type a number from -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
             )
         )
     return value

@@ -51,9 +51,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
     try:
         entries = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(
-            gettext_lazy("The file is not JSON. Open one that was saved here with “Save these probes”.")
-        ) from error
+        raise ValueError(gettext_lazy("The file is not JSON. Open one that was saved here.")) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
         raise ValueError(
             gettext_lazy(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.tokens import TokenRow, is_out_of_vocabulary
 from attention.trace import Trace
-from i18n import _, gettext_lazy, ngettext
+from i18n import _, gettext_lazy
 from i18n import translate as spoken
 from inference import UserError
 from inference.catalogue.listing import EXTRA_CARDS, ModelCard, find_reader
@@ -77,14 +77,10 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
     """Return a notice with the number of unknown words, and with the ``better`` model if it is given.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
-    '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
+    'Not in the vocabulary of BERT: 1 of 7 words, each read as [UNK].'
     """
-    said = ngettext(
-        "{many} of the {words} words here is not in the vocabulary of {model}: it reads {piece} in its place, "
-        "whatever the word is.",
-        "{many} of the {words} words here are not in the vocabulary of {model}: it reads {piece} in their place, "
-        "whatever the word is.",
-        many,
+    said = _(
+        "Not in the vocabulary of {model}: {many} of {words} words, each read as {piece}.",
         many=many,
         words=words,
         model=name,

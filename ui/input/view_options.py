@@ -98,9 +98,9 @@ def _draw_switches(choice: ViewState) -> None:
     if choice.words and is_chinese(choice.text + choice.pair + choice.target):
         _switch(_("Chinese words"), "jieba", choice.jieba, CHINESE)
     _switch(_("Special tokens"), "special", choice.special, SPECIAL)
-    _switch(_("Rows sum to one again"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
+    _switch(_("Rescale rows"), "renormalise", choice.renormalise, RENORMALISE, disabled=choice.special)
     if choice.words:
-        st.caption(_("Words: attention to a word is the sum over its pieces, from it the mean over them."))
+        st.caption(translate(WORDS))
     if not choice.special:
         st.caption(translate(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
 
@@ -118,7 +118,7 @@ def _draw_saved_traces(choice: ViewState) -> None:
         show_notice(problem)
     if opened_picture() is not None:
         show_notice(_("The file is of a picture."), role="status")
-        link_to_view("pictures", _("Open in Image attention"), icon=":material/image:")
+        link_to_view("pictures", _("Image attention"), icon=":material/image:")
     if choice.opened:
         st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
 

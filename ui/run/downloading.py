@@ -103,5 +103,5 @@ def _watch(key: tuple[str, str]) -> None:
         st.button(
             _("Go on"),
             on_click=download.start,  # type: ignore[arg-type]  # the returned value is unused
-            help=_("Continue where it was."),
+            help=_("Continue where it was"),
         )

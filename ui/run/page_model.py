@@ -138,7 +138,7 @@ def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
     """Return the backend's answer to a request, with a spinner meanwhile; may raise UserError."""
     loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     if not loaded:
-        doing = _("Loading the model, then {doing}", doing=doing[0].lower() + doing[1:])
+        doing = _("Loading the model")
     with st.spinner(doing, show_time=True):
         found: Answer = get_backend().predict(question)
     st.session_state["asked_models"].add((question.model, question.revision, question.needs))

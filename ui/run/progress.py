@@ -182,7 +182,7 @@ def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
         states.pop(next(iter(states)))
     steps = score(get_backend(), run, state, get_backend().settings.forwards)
     loaded = get_backend().status(run.model, run.revision) == "loaded"
-    first = _("Scoring the first sentences") if loaded else _("Loading the model, then scoring the first sentences")
+    first = _("Scoring every head") if loaded else _("Loading the model")
     for at in stoppable_steps(run.key, len(run.batches()), doing):
         while state.done <= at:  # Another run of the page may have completed this step meanwhile.
             in_time = cancellation.limit_request(get_backend().settings.answer_seconds)

@@ -116,7 +116,7 @@ def _read(choice: ViewState) -> Trace | None:
 def _describe_work(choice: ViewState) -> str:
     """Return a phrase for the progress bar, without the model's name, which a link may have made up."""
     loaded = get_backend().status(choice.model, choice.revision or None) == "loaded"
-    return _("Reading the text") if loaded else _("Loading the model, then reading the text")
+    return _("Reading the text") if loaded else _("Loading the model")
 
 
 def _opened_trace(trace_id: str) -> Trace | None:

@@ -32,6 +32,16 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
 LEAST_LINE = 0.1  # excess of a line
+MEASURE_TITLES: dict[str, str] = {
+    "distance": gettext_lazy("distance (tokens)"),
+    "entropy": gettext_lazy("entropy (bits)"),
+    "special": gettext_lazy("share: special tokens"),
+    "previous": gettext_lazy("share: token before"),
+    "next": gettext_lazy("share: token after"),
+    "itself": gettext_lazy("share: itself"),
+    "first": gettext_lazy("share: first token"),
+    "punctuation": gettext_lazy("share: punctuation"),
+}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from classroom.cards import Card, PostedCard
 from classroom.errors import NotInClass
-from i18n import _, ngettext
+from i18n import _
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button
@@ -29,7 +29,7 @@ def draw_card_list(cards: Sequence[Card]) -> None:
         _("Save the cards"),
         csv_table(NAMES, [[getattr(card, name) for name in NAMES] for card in cards]),
         "headlight-cards.csv",
-        _("All cards as CSV"),
+        _("CSV, all digits"),
     )
 
 
@@ -64,13 +64,8 @@ def _draw_posted(code: str) -> None:
 
 def _count(many: int, all_shown: bool) -> str:
     if all_shown:
-        return ngettext("{n} card is on the board.", "{n} cards are on the board.", many, n=many)
-    return ngettext(
-        "{n} card of yours is on the board; your teacher shows the others.",
-        "{n} cards of yours are on the board; your teacher shows the others.",
-        many,
-        n=many,
-    )
+        return _("Cards on the board: {n}.", n=many)
+    return _("Your cards on the board: {n}. Your teacher shows the others.", n=many)
 
 
 def _draw_removal(code: str, one: PostedCard) -> None:

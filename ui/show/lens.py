@@ -77,14 +77,13 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
     ``normed`` is True if the final norm is applied first.
     """
     read = _(
-        "Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1.",
+        "Each row: {state}, read with the head that was trained for the last layer. Colour: 0 to 1.",
         state=state,
     )
     beware = _(
-        "Early rows say what that head makes of a state, not all that the state holds: they may be wrong "
-        "about it ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
+        "Early rows can be wrong about the contents of a state ([arXiv:2303.08112](https://arxiv.org/abs/2303.08112))."
     )
-    return [read, *([_("The norm that closes this model's layers is applied first.")] if normed else []), beware]
+    return [read, *([_("The final norm is applied first.")] if normed else []), beware]
 
 
 def summary(found: Layers) -> str:
@@ -96,12 +95,6 @@ def summary(found: Layers) -> str:
     piece = found.followed[0].piece
     if stays is None:
         return _("“{piece}” is number {rank:,} in the end.", piece=piece, rank=found.ranks[-1, 0])
-    if stays == rows - 1:
-        return _(
-            "“{piece}” is first after the last layer only; one layer before, it is number {rank:,}.",
-            piece=piece,
-            rank=found.ranks[-2, 0],
-        )
     return _(
         "“{piece}” is first from {layer} on, with a probability of {probability:.2f} there.",
         piece=piece,

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from attention.head_names import head_label
 from attention.measures import HeadSummary
 from attention.trace import Trace
 from attention.view import View
@@ -145,14 +146,10 @@ def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any])
     if (layer, head) == (selection["layer"], selection["head"]):
         return layer, head
     st.button(
-        _(
-            "The strongest head for this text is now head {layer}-{head}: show it",
-            layer=layer,
-            head=head,
-        ),
+        _("Show head {head}", head=head_label(layer, head)),
         on_click=set_view_state,
         kwargs=OPEN,
-        help=_("The edited text kept its head and words. This opens it as a new text."),
+        help=_("The strongest head for the edited text; opens it as a new text."),
     )
     return layer, head
 

@@ -9,6 +9,7 @@ from inference.catalogue.published_scores import MaskedAccuracy, masked_accuracy
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.show.scored_links import describe_relation
+from ui.show.text import join_sentences
 
 
 def draw_published(who: PageModel) -> None:
@@ -51,19 +52,18 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
         return ""
     tired = _(
         "In the sentence about the tired animal, its head"
-        " {layer}-{head} gives “animal” {weight:.2f} of the attention of “it”",
+        " {layer}-{head} gives “animal” {weight:.2f} of the attention of “it”.",
         layer=found.tired.layer,
         head=found.tired.head,
         weight=found.tired.weight,
     )
     if found.behind is None:
-        return _("{tired}.", tired=tired)
+        return tired
     if found.behind.points <= 0:
-        return _("{tired}; on no relation between words is its best head behind the embedded encoder's.", tired=tired)
-    return _(
-        "{tired}; its best head for a relation between words is at most {points:.1f} percentage points"
-        " behind the embedded encoder's ({relation}).",
-        tired=tired,
+        return join_sentences(tired, _("On no relation is its best head behind that of MiniLM."))
+    behind = _(
+        "Its best head for a relation is at most {points:.1f} percentage points behind that of MiniLM ({relation}).",
         points=found.behind.points,
         relation=describe_relation(found.behind.relation),
     )
+    return join_sentences(tired, behind)

@@ -1,4 +1,4 @@
-"""The “How to read this” section of a page: expanded on the first visit, collapsed on later visits."""
+"""The “How to read” section of a page: expanded on the first visit, collapsed on later visits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expand
 
 
 def reading_help() -> DeltaGenerator:
-    """Return the container of a page's “How to read this” section, to draw the help text in.
+    """Return the container of a page's “How to read” section, to draw the help text in.
 
     The section keeps its state during a visit to a page; the session stores the visited pages.
     """
@@ -24,4 +24,4 @@ def reading_help() -> DeltaGenerator:
     if visit[0] != page:
         visit = (page, page not in seen)
         state[VISIT], state[SEEN] = visit, seen | {page}
-    return st.expander(_("How to read this"), expanded=visit[1])
+    return st.expander(_("How to read"), expanded=visit[1])

@@ -91,7 +91,7 @@ def describe_relation(relation: str) -> str:
 PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
 TITLE = gettext_lazy("The sentences behind the score")
 FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hits"), "misses": gettext_lazy("Misses")}
-SHOWN = gettext_lazy("Where the head does what its score counts, where it does not, or both")
+SHOWN = gettext_lazy("Links that the head finds, misses, or both.")
 
 
 class ScoredEntry(Protocol):
@@ -243,7 +243,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     _draw_links(score, shown, choice, widget_key(kind, "links"))
     st.caption(translate(LEGEND))
     file = f"headlight-{score.name()}-links.csv"
-    about = _("All {links:,} links of this list", links=len(kept))
+    about = _("CSV, all digits")
     download_button(
         _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
     )

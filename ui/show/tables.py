@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.spreadsheet import MARK, column_names, file_stem, safe_cell, with_provenance
 from attention.trace import ModelId
+from i18n import _
 from ui.run.services import get_backend, get_trace_store
 from ui.state.session import VIEW, get_view_state
 
@@ -123,6 +124,19 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     (place or st).download_button(
         label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
     )
+
+
+def download_table(
+    content: str,
+    name: str,
+    *,
+    key: str | None = None,
+    place: DeltaGenerator | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw a download button for a CSV table; ``provenance`` is that of the page if it is None."""
+    about = page_provenance() if provenance is None else provenance
+    download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, place=place, provenance=about)
 
 
 MISSING = "–"  # Streamlit's default is the English word None.

@@ -120,6 +120,7 @@ GROUPS: dict[str, tuple[AppPage, ...]] = {
             {
                 "head_atlas": gettext_lazy("Heads"),
                 "atlas_search": gettext_lazy("Word pairs"),
+                "atlas_compare": gettext_lazy("Compare atlases"),
                 "atlas_build": gettext_lazy("Build atlas"),
             },
         ),

@@ -108,14 +108,14 @@ def _new_place(
         return None
     pair = aligned.pair_of(0, at)
     if pair is None:
-        notes.append(gettext_lazy("“{text}”, which was asked about, is gone from the text.", text=old[at].text))
+        notes.append(gettext_lazy("“{text}”, which was selected, is gone from the text.", text=old[at].text))
         return None
     one, other = aligned.pairs[pair]
     if _text(old, one) != _text(new, other):
         words = ["".join(cell.text for cell in side[slice(*run)]) for side, run in ((old, one), (new, other))]
         notes.append(
             gettext_lazy(
-                "“{old}” is gone from the text; “{new}” stands in its place and is asked about now.",
+                "“{old}” is gone from the text; “{new}” in its place is selected.",
                 old=words[0],
                 new=words[1],
             )

@@ -114,7 +114,7 @@ def read_value(declared: Option, raw: str) -> Any:
     if declared.allowed_values is not None and value not in declared.allowed_values:
         raise ValueError(
             gettext_lazy(
-                "The link's “{name}” is unknown: {raw!r}; the usual one is used.", name=declared.name, raw=raw[:40]
+                "The link's “{name}” is not valid: {raw!r}; the default is used.", name=declared.name, raw=raw[:40]
             )
         )
     return value
@@ -126,7 +126,7 @@ def _parse_kind(declared: Option, raw: str) -> Any:
         if raw not in ("0", "1"):
             raise ValueError(
                 gettext_lazy(
-                    "The link's “{name}” should be 0 or 1, but is {raw!r}; the usual setting is used.",
+                    "The link's “{name}” is not valid: {raw!r}; the default is used.",
                     name=declared.name,
                     raw=raw[:40],
                 )
@@ -136,7 +136,7 @@ def _parse_kind(declared: Option, raw: str) -> Any:
         if not (raw.isascii() and raw.isdigit() and len(raw) < 8):
             raise ValueError(
                 gettext_lazy(
-                    "The link's “{name}” should be a whole number, but is {raw!r}; it is left out.",
+                    "The link's “{name}” is not valid: {raw!r}; the default is used.",
                     name=declared.name,
                     raw=raw[:40],
                 )
@@ -153,7 +153,7 @@ def _read(name: str, raw: str) -> Any:
 def _pins(raw: str) -> str:
     if raw and not PINS.fullmatch(raw):
         raise ValueError(
-            gettext_lazy("The link's “pins” should read like 3-1,4-0, but is {raw!r}; it is left out.", raw=raw[:40])
+            gettext_lazy("The link's “{name}” is not valid: {raw!r}; the default is used.", name="pins", raw=raw[:40])
         )
     return raw
 

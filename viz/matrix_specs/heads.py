@@ -22,7 +22,7 @@ def agreement_matrices(
     """
     return [
         MatrixSpec(
-            _("Which words matter, by each way"),
+            _("Share of each word by method"),
             shares,
             tuple(names),
             tuple(words),
@@ -30,7 +30,7 @@ def agreement_matrices(
             "sequential",
         ),
         MatrixSpec(
-            _("How well the ways agree"),
+            _("Rank correlation of methods"),
             agreement,
             tuple(names),
             tuple(names),

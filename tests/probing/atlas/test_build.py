@@ -33,7 +33,7 @@ SENTENCES = ["the playing cat was tired .", "it crossed the street ! the cat saw
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> UncachedBackend:
     root = tmp_path_factory.mktemp("models")
-    for kind in (*KINDS, "t5"):
+    for kind in (*KINDS, "t5", "deberta"):
         save(root / kind, kind)
     return UncachedBackend(LocalBackend(Settings(model_folders=(root,))))
 
@@ -181,6 +181,23 @@ def test_a_pair_of_texts_has_three_stacks(backend: UncachedBackend, tmp_path: Pa
     mine = [hit for hit in hits(atlas, found) if (hit["text"], hit["layer"], hit["head"]) == (trace.text, 0, 1)]
     assert mine
     assert all(abs(excess[hit["query_position"], hit["key_position"]] - hit["excess"]) < 1e-5 for hit in mine)
+
+
+def test_a_translator_without_translations_has_its_encoder(
+    backend: UncachedBackend, file: Path, tmp_path: Path
+) -> None:
+    atlas = build_atlas(backend, plan_for(backend, file, "t5"), tmp_path / "atlas")
+    assert set(atlas.manifest["stacks"]) == {"encoder"}
+
+
+@loop_over("kind, content", (("deberta", "the cat was it"), ("bert", "the cat was it\ta cat")))
+def test_models_that_cannot_be_read_are_refused(
+    backend: UncachedBackend, tmp_path: Path, kind: str, content: str
+) -> None:
+    file = tmp_path / f"{kind}.tsv"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError):
+        create.create_atlas(backend, plan_for(backend, file, kind), tmp_path / f"atlas-{kind}")
 
 
 def test_parts_of_speech_and_distances_limit_a_search(backend: UncachedBackend, tmp_path: Path) -> None:

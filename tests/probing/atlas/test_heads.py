@@ -13,7 +13,14 @@ from inference.settings import Settings
 from inference.tasks.atlas import MEASURES
 from probing.atlas.build import AtlasPlan
 from probing.atlas.create import UncachedBackend, create_atlas
-from probing.atlas.heads import measure_values, sample_windows, similar_heads, top_forms
+from probing.atlas.heads import (
+    ablation_windows,
+    measure_values,
+    sample_windows,
+    similar_heads,
+    strongest_links,
+    top_forms,
+)
 from probing.atlas.labels import LEAST_SHARE, head_labels
 from probing.atlas.store import Atlas, mean_interval
 from tests.support.tinymodels import save
@@ -85,3 +92,19 @@ def test_an_interval_by_hand() -> None:
     mean, low, high = mean_interval(np.array([[1.0], [3.0]]))
     assert mean.tolist() == [2.0]
     np.testing.assert_allclose([low[0], high[0]], [2 - 1.96, 2 + 1.96], rtol=1e-6)
+
+
+def test_the_strongest_links_of_a_head_are_sorted(atlas: Atlas) -> None:
+    for kind in ("links", "written"):
+        rows = strongest_links(atlas, 5, kind, 7)
+        table = atlas.table(kind, filters=[("head", "=", 5)])
+        assert [row["strength"] for row in rows] == sorted(table["excess"].to_pylist(), reverse=True)[:7]
+        texts = atlas.windows["text"].take([row["window"] for row in rows]).to_pylist()
+        assert all(row["query"].removeprefix("##") in text for row, text in zip(rows, texts, strict=True))
+
+
+def test_ablations_use_the_same_random_windows_each_time(atlas: Atlas) -> None:
+    texts = ablation_windows(atlas, 5)
+    assert texts == ablation_windows(atlas, 5)
+    assert len(texts) == 5
+    assert len(ablation_windows(atlas, 10**6)) == len(atlas.windows)

@@ -14,9 +14,9 @@ from probing.labelled.__main__ import main
 from probing.labelled.conll import bio_tags, to_bio
 from probing.labelled.evaluation import spans
 from probing.labelled.labeled_texts import LabeledText, TaggedText
-from probing.labelled.ready_sets import CARDS, FOLDER, LICENCES, DatasetCard, load
+from probing.labelled.ready_sets import CARDS, FOLDER, LICENCES, QUESTIONS, DatasetCard, load
 
-EACH = pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
+EACH = pytest.mark.parametrize("card", [*CARDS, QUESTIONS], ids=lambda card: card.id)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 SPANS = {  # Total over train, dev and test, as in the published files.
     "uner-zh": {"LOC": 3_662, "PER": 2_598, "ORG": 1_374},
@@ -38,7 +38,7 @@ CLASSES = {
 MOST_BYTES = 1_500_000  # Limit for all files together, because every copy of the repository contains them.
 
 
-@EACH
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
 def test_a_set_has_the_rows_and_labels_of_its_card(card: DatasetCard) -> None:
     labels = load(card.id)
     assert hashlib.sha256(card.path.read_bytes()).hexdigest() == card.sha256
@@ -113,12 +113,15 @@ def test_a_set_carries_its_licence_source_and_attribution(card: DatasetCard) -> 
     assert card.source.removesuffix("/") in README
     line = next(line for line in README.splitlines() if f"`{card.file}`" in line)
     assert " / ".join(f"{many:,}" for many in card.rows) in line
-    assert card.licence.replace("CC-", "CC ").replace("CC0-", "CC0 ").replace("-4.0", " 4.0") in line
+    assert (
+        card.licence.replace("CC-", "CC ").replace("CC0-", "CC0 ").replace("-4.0", " 4.0").replace("-3.0", " 3.0")
+        in line
+    )
 
 
 def test_every_file_is_of_a_card_and_all_are_small() -> None:
     there = {file.name: file.stat().st_size for file in FOLDER.iterdir()}
-    assert there.keys() == {card.file for card in CARDS} | {"README.md", "questions-en.json"}
+    assert there.keys() == {card.file for card in (*CARDS, QUESTIONS)} | {"README.md"}
     assert sum(there.values()) < MOST_BYTES
     assert len(ready_sets.BY_ID) == len(CARDS)
 

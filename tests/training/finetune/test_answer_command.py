@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from probing.labelled.squad import GoldAnswer, PassageQuestion
+from inference import LocalBackend
+from inference.settings import Settings as Machine
+from inference.tasks.answers import AnswerSpans
+from probing.labelled.answer_predictions import load_answers
+from probing.labelled.files import File
+from probing.labelled.loading import TaskFiles
+from probing.labelled.squad import GoldAnswer, PassageQuestion, read_questions
 from tests.support import tinymodels
-from tests.support.squadfiles import letters
+from tests.support.labelledtexts import FAST, machine
+from tests.support.pausing import stopping
+from tests.support.squadfiles import chinese, letters
 from training.__main__ import main
-from training.finetune.answer_command import summary
+from training.finetune.answer_command import summary, teach_answers
 from training.finetune.answering import encode_questions
+from training.jobs.job import metrics
 
 
 @pytest.fixture
@@ -65,6 +76,58 @@ def test_a_file_for_all_parts_is_divided(files: Path, capsys: pytest.CaptureFixt
     assert sum(rows.values()) == 40
     assert all(rows.values())
     assert "mine1.json" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_stopped_run_resumes_to_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = stopping(monkeypatch, signal.SIGINT)
+    name, where = machine(tmp_path)
+    asked = read_questions(TaskFiles(File("mine.json", json.dumps(letters(40, no_answer=True)).encode())))
+    whole = teach_answers(asked, name, FAST, tmp_path / "whole", where)
+    pauses += [3, 8]
+    for step in (4, 9, 12):
+        found = teach_answers(asked, name, FAST, tmp_path / "parts", where)
+        assert (found["steps"], found["finished"]) == (step, step == 12)
+    both = [load_file(tmp_path / part / "model.safetensors") for part in ("whole", "parts")]
+    assert both[0].keys() == both[1].keys()
+    assert all(np.array_equal(values, both[1][key]) for key, values in both[0].items())
+    assert (found["test"], found["dev"]) == (whole["test"], whole["dev"])
+    (baseline,) = metrics(tmp_path / "parts" / "run" / "metrics.jsonl", "baseline")
+    assert 0 <= baseline["f1"] <= 1
+
+
+@pytest.mark.slow
+def test_chinese_answers_are_marked_by_letters(tmp_path: Path) -> None:
+    own = tmp_path / "zh.json"
+    own.write_text(json.dumps(chinese(40), ensure_ascii=False), encoding="utf-8")
+    more = ["--model", "characters", "--epochs", "60", "--length", "32", "--threads", "1", "--minutes", "5"]
+    files = [
+        "--dev",
+        str(own),
+        "--test",
+        str(own),
+        "--json",
+        str(tmp_path / "out.json"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main(["answer", str(own), *files, *more]) == 0
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["test"]
+    assert found["exact_match"] > 0.9
+    for row in load_answers(tmp_path / "out").rows:
+        assert row.place is not None
+        assert row.asked.passage[slice(*row.place)] == row.said
+    backend = LocalBackend(Machine(model_folders=(tmp_path,)))
+    question, passage = "安娜住在哪里？", "安娜住在北京。鲍勃住在罗马。"
+    best = backend.predict(AnswerSpans(str(tmp_path / "out"), text=question, pair=passage)).spans[0]
+    assert passage[slice(*best.letters)] == best.text == "北京"
+    saved = AutoTokenizer.from_pretrained(tmp_path / "out")
+    model = AutoModelForQuestionAnswering.from_pretrained(tmp_path / "out")
+    given = saved(question, passage, return_tensors="pt", return_offsets_mapping=True)
+    offsets = given.pop("offset_mapping")[0]
+    output = model(**given)
+    first, last = int(output.start_logits.argmax()), int(output.end_logits.argmax())
+    assert passage[int(offsets[first][0]) : int(offsets[last][1])] == best.text
 
 
 def test_broken_files_end_the_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

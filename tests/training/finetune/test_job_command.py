@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,20 +16,25 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoTokenizer
 
 from inference import LocalBackend, TraceRequest
 from inference.errors import UserError
 from inference.settings import Settings as Machine
-from probing.labelled import ready_sets
+from probing.labelled_task import ready_sets
+from probing.labelled_task.files import File
+from probing.labelled_task.labeled_texts import HeadKind
+from probing.labelled_task.loading import TaskFiles
+from probing.labelled_task.squad import QuestionSet, read_questions
 from tests.support.labelledtexts import FAST, classified, machine
 from tests.support.pausing import stopping
 from tests.support.repository import ROOT
+from tests.support.squadfiles import letters
 from training.__main__ import main
 from training.finetune import job_command as process
 from training.finetune.job_command import JobContext
 from training.jobs import job as jobs
-from training.jobs.job import Status, Training, iterate_zip, new_job
+from training.jobs.job import BROKEN, CHARACTERS, Status, Training, iterate_zip, new_job
 from training.jobs.queue import TrainingQueue
 
 
@@ -42,15 +49,18 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     signal.signal(signal.SIGTERM, before)
 
 
-def begun(place: Path, **changes: object) -> Path:
+SQUAD = File("mine.json", json.dumps(letters(30)).encode())
+
+
+def begun(place: Path, kind: HeadKind = "classify", rows: jobs.TaskRows | None = None, **changes: object) -> Path:
     """Return the folder of a waiting job on a visitor's own rows."""
     given: dict[str, object] = {"model": "some-model", "source": "mine <b>.csv", "settings": FAST, **changes}
-    job = new_job("ann", "Toys", "classify", **given)  # type: ignore[arg-type]
+    job = new_job("ann", "Toys", kind, **given)  # type: ignore[arg-type]
     folder = place / job.id
     folder.mkdir(parents=True)
     jobs.write(job, folder)
     if not job.data:
-        jobs.write_rows(classified(), folder / jobs.ROWS)
+        jobs.write_rows(rows or classified(), folder / jobs.ROWS)
     jobs.set_status(folder, Status("waiting"))
     return folder
 
@@ -147,10 +157,48 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     process.run(begun(tmp_path, revision="v1"))
     process.run(begun(tmp_path, data="sib-200-en"))
     own, ready = seen
-    assert (own.task.labels, own.task.name, own.task.called) == (classified(), "mine <b>.csv", "headlight-toys")
+    assert (own.labelled_task.labels, own.labelled.name, own.labelled.called) == (
+        classified(),
+        "mine <b>.csv",
+        "headlight-toys",
+    )
     assert (own.settings, own.job.settings) == (replace(FAST, revision="v1"), FAST)
-    assert ready.task.labels == ready_sets.load("sib-200-en")
-    assert ready.task.licence == "CC-BY-SA-4.0"
+    assert ready.labelled_task.labels == ready_sets.load("sib-200-en")
+    assert ready.labelled_task.licence == "CC-BY-SA-4.0"
+    process.run(begun(tmp_path, "answer", data=ready_sets.QUESTIONS.id))
+    process.run(begun(tmp_path, "answer", rows=read_questions(TaskFiles(SQUAD))))
+    ready, own = seen[2:]
+    assert isinstance(ready.task, QuestionSet)
+    assert isinstance(own.task, QuestionSet)
+    assert ready.task.train == ready_sets.load_questions(FAST.seed).train
+    assert (own.task.name, own.task.called) == ("mine <b>.csv", "headlight-toys")
+    with pytest.raises(TypeError):
+        _ = own.labelled_task
+
+
+def test_questions_end_after_their_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = take(monkeypatch, teach=lambda: True)
+    folder = begun(tmp_path, "answer", data=ready_sets.QUESTIONS.id)
+    process.run(folder)
+    assert [name for name, _ in calls] == ["teach"]
+    assert jobs.status(folder).state == "done"
+
+
+def test_rows_of_another_kind_are_refused(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "answer", rows=classified())
+    with pytest.raises(UserError, match=re.escape(BROKEN)):
+        process.run(folder)
+    assert jobs.status(folder).state == "failed"
+
+
+@pytest.mark.slow
+def test_questions_are_learned_stopped_and_resumed(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "answer", model=CHARACTERS, rows=read_questions(TaskFiles(SQUAD)))
+    process.run(folder)
+    scores = json.loads((folder / "model" / "evaluation.json").read_text(encoding="utf-8"))
+    assert (scores["task"], scores["finished"]) == ("answer", True)
+    AutoModelForQuestionAnswering.from_pretrained(folder / "model")
+    assert "headlight-toys" in (folder / "model" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

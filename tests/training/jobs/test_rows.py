@@ -6,6 +6,7 @@ import json
 import lzma
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ import pytest
 
 from inference.errors import UserError
 from probing.labelled import ready_sets
+from probing.labelled.files import File
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
+from probing.labelled.loading import TaskFiles
+from probing.labelled.squad import read_questions
+from tests.support.squadfiles import letters
 from training.jobs import job
 from training.jobs.job import BROKEN
 
@@ -55,6 +60,14 @@ def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch
     assert not (tmp_path / "more.xz").exists()
     with pytest.raises(UserError, match=re.escape(BROKEN)):
         job.read_rows(tmp_path / "rows.xz")
+
+
+@pytest.mark.parametrize("no_answer", [False, True])
+def test_questions_are_read_as_they_were_written(tmp_path: Path, no_answer: bool) -> None:
+    content = json.dumps(letters(30, no_answer)).encode()
+    questions = read_questions(TaskFiles(File("mine.json", content)))
+    job.write_rows(questions, tmp_path / "rows.xz")
+    assert job.read_rows(tmp_path / "rows.xz") == replace(questions, notes=())
 
 
 def test_half_a_file_is_refused(tmp_path: Path) -> None:

@@ -33,25 +33,17 @@ def test_a_label_that_is_not_there_is_the_likeliest(wanted: int | None, label: i
 
 def test_what_is_said_of_a_text() -> None:
     asked = ExplainedLabel(TEXT, WHOLE, 0, False, None)
-    assert (
-        describe_prediction(asked)
-        == "The model says “B-PER” with probability 0.70; next comes “<b>” with probability 0.20."
-    )
+    assert describe_prediction(asked) == "Prediction: “B-PER” (0.70), “<b>” (0.20)."
     alone = replace(WHOLE, names=("yes",), sort=EACH, logits=np.zeros((1, 1), np.float32))
-    assert (
-        describe_prediction(ExplainedLabel(TEXT, alone, 0, False, None))
-        == "The model says “yes” with probability 0.50."
-    )
+    assert describe_prediction(ExplainedLabel(TEXT, alone, 0, False, None)) == "Prediction: “yes” (0.50)."
     number = replace(WHOLE, names=("grade",), sort=NUMBER, logits=np.full((1, 1), 3.25, np.float32))
-    assert describe_prediction(ExplainedLabel(TEXT, number, 0, False, None)).endswith(
-        "no probability belongs to: grade 3.25."
-    )
+    assert describe_prediction(ExplainedLabel(TEXT, number, 0, False, None)).endswith("grade 3.25.")
 
 
 def test_what_is_said_of_a_word() -> None:
     asked = ExplainedLabel(TEXT, WORDS, 1, True, None)
     assert (asked.word, asked.at) == ("plays", 2)
-    assert describe_prediction(asked).startswith("The model says of “plays”: “O” with probability 0.75")
+    assert describe_prediction(asked).startswith("Prediction for “plays”: “O” (0.75)")
 
 
 def test_the_surest_word_that_has_a_tag() -> None:

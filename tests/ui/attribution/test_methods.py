@@ -40,11 +40,11 @@ def test_the_page_says_why_a_row_is_left_out(tmp_path: Path) -> None:
         page = asked("agreement", model=folder, text="The cat sat on the mat")
         assert abs(told.missed) > methods.MOST_MISSED * abs(told.rise)
         says(page, "zero rises")
-        says(page, "other 6 ways")
+        says(page, "other 6 methods")
 
 
 @pytest.mark.slow
 def test_the_embedded_model_s_row_is_there() -> None:
     page = asked("agreement", text="The animal didn't cross the street because it was too tired.")
-    says(page, "other 7 ways")
+    says(page, "other 7 methods")
     assert "Integrated gradients is missing" not in " ".join(notes(page))

@@ -19,7 +19,7 @@ from tests.support.cases import loop_over
 from training.finetune.command import KINDS
 from ui.input import sentence_upload
 from ui.input.text_files import TABLES, decode_table
-from ui.pages.compare import pair_set_source
+from ui.pages.compare import pair_set
 from ui.pages.measure import corpus
 from ui.pages.teach import own_files
 
@@ -60,7 +60,7 @@ def read_sentences(content: bytes, kind: str) -> int:
 
 CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
     "teach": (LABELLED, read_labelled, (own_files.WANTED["classify"], KINDS["classify"])),
-    "compare": (PAIRS, lambda content, _kind: len(text_pairs.parse(content)), (pair_set_source.WANTED,)),
+    "compare": (PAIRS, lambda content, _kind: len(text_pairs.parse(content)), (pair_set.WANTED,)),
     "measure": (
         LINKS,
         lambda content, _kind: len(formats.parse(content, "csv").items),

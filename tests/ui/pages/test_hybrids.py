@@ -23,7 +23,8 @@ from probing.formats import load_ready_set
 from tests.support.asking import allowed, asked, go, notes
 from tests.support.cases import loop_over
 from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
-from ui.pages.find.descriptions import answers_csv, describe_preference
+from ui.pages.find.page import answers_csv
+from ui.pages.find.question import describe_preference
 from ui.pages.generate.whole_text import sink_summary
 from ui.pages.roles.evidence import from_trace
 from ui.run.head_answers import Words, ask_heads

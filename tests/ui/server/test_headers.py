@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from ui.pages.bertviz_views import routes as bertviz_views
+from ui.pages.bertviz_views import page as bertviz_views
 from ui.server.middleware import POLICY, SecurityHeaders
 
 

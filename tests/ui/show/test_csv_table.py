@@ -66,9 +66,9 @@ def test_no_module_writes_lines_before_a_table() -> None:
     tested = {
         "ui/show/tables.py",
         "viz/export.py",
-        "ui/pages/vectors/vector_files.py",
+        "ui/pages/vectors/corpus.py",
         "ui/pages/by_hand/as_csv.py",
-        "ui/pages/step_by_step/row_csv.py",
+        "ui/pages/step_by_step/steps.py",
         "probing/results.py",
     }
     writers = set()

@@ -25,9 +25,9 @@ from tests.support.asking import asked
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 from tests.ui.pages.vectors.test_corpus import Model, finished
-from ui.pages.block.options import FOLDS
+from ui.pages.block.plan import FOLDS
 from ui.pages.vectors.corpus import VectorRun
-from ui.pages.vectors.routes import routes as vector_routes
+from ui.pages.vectors.corpus import routes as vector_routes
 from ui.routes.exports import FILES, routes
 from ui.routes.traces import PREFIX
 from ui.run.services import ViewOptions, get_trace_store, trace_seal

@@ -61,13 +61,13 @@ def test_head_word_and_target_stay(text: str, pair: str) -> None:
 def test_a_word_that_was_replaced_is_said_to_be_gone() -> None:
     view, notes = stays("the dog crossed because it was tired", focus="it", to="animal")
     assert (view["focus"], view["to"]) == ("it", "dog")
-    assert notes == ["“animal” is gone from the text; “dog” stands in its place and is asked about now."]
+    assert notes == ["“animal” is gone from the text; “dog” in its place is selected."]
 
 
 def test_a_word_that_was_left_out_is_said_to_be_gone_and_another_asked_about() -> None:
     view, notes = stays("the animal crossed because was tired", focus="it", to="animal")
     assert (view["layer"], view["head"], view["focus"], view["to"]) == (1, 2, None, None)
-    assert notes == ["“it”, which was asked about, is gone from the text."]
+    assert notes == ["“it”, which was selected, is gone from the text."]
     view, notes = stays("the crossed because it was tired", focus="it", to="animal")
     assert (view["focus"], view["to"]) == ("it", None)
     assert len(notes) == 1

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, is_dataclass
-from importlib import import_module
-from pkgutil import walk_packages
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-import ui.pages
 from tests.support.cases import loop_over
+from tests.support.page_options import page_options
 from ui.state.params import AnsweringOptions, format_params, parse_params
 from ui.state.view_state import ViewState
 from viz.options import option, options_of
@@ -27,16 +25,7 @@ class Waves:
     checked: bool = False
 
 
-def pages_options() -> list[tuple[str, type]]:
-    """Return the options class of each page with its module."""
-    names = [
-        module.name for module in walk_packages(ui.pages.__path__, "ui.pages.") if module.name.endswith(".options")
-    ]
-    found = [(name, value) for name in names for value in vars(import_module(name)).values() if isinstance(value, type)]
-    return [(name, kind) for name, kind in found if is_dataclass(kind) and kind.__module__ == name]
-
-
-@loop_over(("name", "kind"), pages_options(), ids=lambda part: getattr(part, "__name__", part))
+@loop_over(("name", "kind"), page_options().items(), ids=lambda part: getattr(part, "__name__", part))
 def test_a_page_s_own_option_is_none_of_the_shared_choice(name: str, kind: Any) -> None:
     """Names of options and of the view state are disjoint, because an address contains both."""
     shared, called = ({declared.name for declared in options_of(one).values()} for one in (ViewState, kind))
@@ -58,10 +47,10 @@ def test_defaults_stay_out_of_the_address() -> None:
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"show": "<b>"}, "“show” is unknown"),
-        ({"dimension": "-1"}, "“dimension” should be a whole number"),
-        ({"until": "1e9"}, "“until” should be a whole number"),
-        ({"checked": "yes"}, "“checked” should be 0 or 1"),
+        ({"show": "<b>"}, "“show” is not valid"),
+        ({"dimension": "-1"}, "“dimension” is not valid"),
+        ({"until": "1e9"}, "“until” is not valid"),
+        ({"checked": "yes"}, "“checked” is not valid"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_the_default_used(query: dict[str, str], sentence: str) -> None:
@@ -200,8 +189,8 @@ def test_what_cannot_be_read_is_said_once_wherever_a_page_finds_it() -> None:
     app.run()
     said = [element.proto.body for element in app.get("html")]
     assert len(said) == 2
-    assert "“layer” should be a whole number" in said[0]
-    assert "“turn” should be a whole number" in said[1]
+    assert "“layer” is not valid" in said[0]
+    assert "“turn” is not valid" in said[1]
     app.run()
     assert len(app.get("html")) == 2, "it stays until something is chosen"
     app.button[0].click().run()

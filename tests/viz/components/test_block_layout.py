@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.anatomies import NAMES, built, lengths
 from tests.support.cases import loop_over
-from ui.pages.block.kinds import ALL, BACK, schematic
+from ui.pages.block.page import ALL, BACK, schematic
 from ui.pages.block.plan import towers
 from viz.components.block.block import (
     ENTERS,

@@ -10,10 +10,9 @@ from attention.positions import by_distance, sinusoidal, t5_buckets
 from inference.tasks.positions import Bias, OrderPass, OrderTest, Positions, PositionTable, RotaryAngles
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record, sentence_trace
-from ui.pages.positions.order import what_came_of_it
-from ui.pages.positions.order_maps import differences_csv, view_of_map
+from ui.pages.positions.encodings import dimensions_of
+from ui.pages.positions.order import differences_csv, view_of_map, what_came_of_it
 from ui.pages.positions.position_scheme import draw_position_scheme
-from ui.pages.positions.vectors import dimensions_of
 from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
 from viz.figures.theme import DARK, LIGHT

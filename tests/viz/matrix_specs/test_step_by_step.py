@@ -12,7 +12,7 @@ from attention.walkthrough import LayerParameters, LayerSteps, Norm, Rotary, tra
 from tests.attention.test_walkthrough import TOKENS, WIDTH, wiring
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.step_by_step.steps import sentence
-from ui.pages.step_by_step.weight_picker import WeightPlace
+from ui.pages.step_by_step.weight import WeightPlace
 from ui.show.text import scientific
 from viz.matrix_specs import step_by_step as sheets
 

@@ -32,8 +32,8 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model, kind_of, pick_single_text_model
 from ui.run.traces import read_trace, request_of
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_button, page_provenance
-from ui.show.text import format_small, join_sentences
+from ui.show.tables import download_table
+from ui.show.text import format_comma_list, format_small, join_sentences
 from ui.state.examples import example_of
 from ui.state.params import get_params
 from ui.state.selection import select
@@ -67,7 +67,7 @@ class AgreementOptions:
     itself: bool = option(
         False,
         label=gettext_lazy("Include word itself"),
-        help=gettext_lazy("Adds the word's own share, which is large for methods that follow the residual stream."),
+        help=gettext_lazy("Adds the word's own share, which the residual stream makes large."),
     )
 
 
@@ -113,11 +113,11 @@ def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
             shade=sizes[at] / most if at in sizes else None,
             mark="chosen" if at == focus else "",
             special=cell.special,
-            title=_("ablated: {size:.3f}", size=sizes[at]) if at in sizes else "",
+            title=f"{sizes[at]:.3f}" if at in sizes else "",
         )
         for at, cell in enumerate(view.keys)
     ]
-    mount_strip(chips, STRIP, title=_("Click the word to explain"), on_pick=lambda: _set(view, picked_chip(STRIP)))
+    mount_strip(chips, STRIP, title=_("Click a word"), on_pick=lambda: _set(view, picked_chip(STRIP)))
 
 
 def _set(view: View, cell: int | None) -> None:
@@ -137,18 +137,9 @@ def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
     st.caption(
-        _(
-            "Left: each row is a method, each column a word, as shares of the row. Right: rank correlation of "
-            "each pair of methods; framed, the ablation effect."
-        )
+        _("Left: share of each word by method. Right: rank correlation of the methods; framed, the ablation effect.")
     )
-    download_button(
-        _("Save the table"),
-        words_csv(ways, cells),
-        "headlight-agreement.csv",
-        _("Every word's value and share by each method, as CSV"),
-        provenance=page_provenance(),
-    )
+    download_table(words_csv(ways, cells), "headlight-agreement.csv")
 
 
 def _on_pick(view: View, words: Sequence[int]) -> None:
@@ -161,28 +152,14 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
     """Describe the word with the largest effect when it is left out, and the methods that agree."""
     effect = ways.values(EFFECT)
     if effect is None:
-        return _(
-            "{ways} methods explain “{word}”; the ablation effect is missing.",
-            ways=len(ways.attributions),
-            word=focus.text,
-        )
+        return _("The ablation effect of “{word}” is missing.", word=focus.text)
     best = places_of_largest(effect)
-    changes = (
-        _(
-            "Of {n} words, ablating “{left_out}” changes the vector of “{word}” most (1 − cosine = {size}).",
-            left_out=cells[best[0]].text,
-            word=focus.text,
-            n=len(effect),
-            size=format_small(effect[best[0]]),
-        )
-        if len(best) == 1
-        else _(
-            "{tied} of {n} words tie: ablating any of them changes the vector of “{word}” most (1 − cosine = {size}).",
-            tied=len(best),
-            word=focus.text,
-            n=len(effect),
-            size=format_small(effect[best[0]]),
-        )
+    changes = _(
+        "Of {n} words, masking {masked} changes the vector of “{word}” most (1 − cosine = {size}).",
+        masked=format_comma_list([f"“{cells[at].text}”" for at in best]),
+        word=focus.text,
+        n=len(effect),
+        size=format_small(effect[best[0]]),
     )
     return join_sentences(changes, describe_agreement(ways))
 
@@ -192,8 +169,8 @@ def collapse(trace: Trace) -> None:
     maps = mean_maps(trace)
     show_notice(
         _(
-            "Rollout rows differ by {rollout:.2f} between words (total variation distance, 0 to 1); rows of the "
-            "last layer's attention by {last:.2f}.",
+            "Rollout rows differ by {rollout:.2f} between words (total variation distance, 0 to 1), rows of the last "
+            "layer's attention by {last:.2f}.",
             rollout=mean_row_distance(rollout(with_residual(maps))),
             last=mean_row_distance(maps[-1]),
         ),
@@ -235,7 +212,7 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- Each row estimates how much each word matters to the chosen word's last vector. *Ablated* "
+                "- Each row estimates the effect of each word on the chosen word's last vector. *Ablated* "
                 "measures it: the word is masked in every layer.\n"
                 "- A method whose order differs from *Ablated* does not explain this effect "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
@@ -293,7 +270,7 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     for note in notes:
         show_notice(note, role="status")
     if len(words) < 3:
-        show_notice(_("Comparing orders needs at least three words. Choose a later word or a longer text."))
+        show_notice(_("The comparison needs at least three words. Choose a later word or a longer text."))
         pick_focus(view, focus, {})
         return
     strip = st.container()

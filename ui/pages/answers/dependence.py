@@ -27,7 +27,7 @@ from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
-from ui.show.tables import download_button, model_provenance
+from ui.show.tables import download_button, download_table, model_provenance
 from ui.show.text import percent
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -130,7 +130,10 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
     draw_chart(figure, "answers_attention_map", on_click=keep_head)
     st.caption(_("Each cell is a head. Click one to see its attention."))
-    draw_microscope(replace(choice, layer=layer, head=head), asked.trace, lambda: _shown_trace_id(asked.request))
+    focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
+    draw_microscope(
+        replace(choice, layer=layer, head=head, focus=focus), asked.trace, lambda: _shown_trace_id(asked.request)
+    )
 
 
 def _shown_trace_id(request: TraceRequest) -> str:
@@ -220,11 +223,7 @@ def _draw_words(asked: ExplainedAnswer, ends: str, origin: dict[str, str]) -> No
             "*Gradients*, *integrated gradients* and *ablated* explain the logit, the other methods the vectors of "
             "the answer's tokens.",
             above=above,
-            below=below,
+            below=below.capitalize(),
         )
     )
-    download_button(
-        _("Save the table"), words_csv(ways, cells), "headlight-answer-words.csv",
-        _("Every word's number and share by every way as CSV, all digits"), key="answers_save_words",
-        provenance=origin,
-    )  # fmt: skip
+    download_table(words_csv(ways, cells), "headlight-answer-words.csv", key="answers_save_words", provenance=origin)

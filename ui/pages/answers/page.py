@@ -8,6 +8,7 @@ from i18n import _
 from inference import UserError
 from inference.task_heads import ANSWER
 from inference.tasks.answers import AnswerSpans, PassageAnswers
+from probing.labelled.ready_sets import QUESTIONS
 from ui.input.composing import compose
 from ui.pages.answers.dependence import draw_attention, draw_dependence, pick_answer, read_answer
 from ui.pages.answers.options import AnswersOptions
@@ -15,12 +16,10 @@ from ui.pages.answers.spans import LISTED, draw_answers, draw_baseline, texts_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, note_lacking, offer_way_out, pick_page_model
 from ui.show.reading_help import reading_help
+from ui.show.views import link_to_view
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
-
-COMMAND = """python -m training answer assets/tasks/questions-en.json --out models/answers
-HEADLIGHT_MODEL_FOLDERS=models streamlit run app.py"""
 
 
 def how_to_read() -> None:
@@ -79,10 +78,15 @@ def _ask(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> PassageAn
 
 
 def _offer_training() -> None:
-    """Show how to train a model that answers."""
-    st.subheader(_("Get answers"))
+    """Draw a link to the training of a model that answers."""
     show_notice(
         _("Choose a model that was trained on SQuAD above, or train one on 157 questions, or on your own file:"),
         "status",
     )
-    st.code(COMMAND, language="bash", wrap_lines=True)
+    link_to_view(
+        "teach",
+        _("Fine-tune"),
+        icon=":material/school:",
+        query={"data": QUESTIONS.id},
+        help=_("Fine-tune a model, which adds this head"),
+    )

@@ -1,15 +1,23 @@
-"""The view BertViz: its three views of the current trace, offline."""
+"""The view BertViz: its three views of the current trace as sandboxed documents without access to the network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from attention.trace import Trace, attention_everywhere
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.pages.bertviz_views.routes import KINDS, PREFIX
-from ui.routes.limits import in_language
+from ui.routes.limits import in_language, reader_endpoint
+from ui.routes.traces import FOREVER, serve_trace
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
-from ui.run.services import get_trace_store, trace_seal
+from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.run.traces import read_trace
 from ui.show.chart import theme
 from ui.show.views import link_to_view
@@ -17,20 +25,76 @@ from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
-from viz.bertviz.views import height, too_long
+from viz.bertviz.vendor import policy, vendor
+from viz.bertviz.views import head_html, height, model_html, neuron_html, too_long
+from viz.components.base_path import BASE
+from viz.components.explore.content import BadRequest, head_of
 from viz.figures.theme import DARK
 
+PREFIX = f"{BASE}/headlight/bertviz"
+VENDOR = f"{BASE}/headlight/vendor"
+KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, "neuron": neuron_html}
+
+
+def document(request: Request) -> Response:
+    """Respond with a BertViz view of a trace.
+
+    An unknown view, or a text that is too long for BertViz, is answered by an error sentence.
+    """
+    return serve_trace(request, lambda trace, look: _document(trace, look, request))
+
+
+def _document(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    kind = request.path_params["kind"]
+    if kind not in KINDS:
+        raise BadRequest(
+            _("There is no BertViz view “{kind}”; there are {kinds}.", kind=kind[:20], kinds=", ".join(KINDS))
+        )
+    view = get_trace_store().view(trace, look)
+    sentence = too_long(kind, view)
+    if sentence is not None:
+        raise BadRequest(translate(sentence))
+    layer, head = head_of(request.query_params, view)
+    asked = request.query_params
+    options: dict[str, Any] = {
+        "prefix": VENDOR,
+        "dark": asked.get("dark") == "1",
+    }
+    chosen: dict[str, dict[str, Any]] = {
+        "head": {"layer": layer, "heads": [head]},
+        "model": {},
+        "neuron": {"layer": layer, "head": head},
+    }
+    options |= chosen[kind]
+    try:
+        headers = {**FOREVER, "Content-Security-Policy": policy(request.headers.get("host", ""), VENDOR)}
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    return Response(KINDS[kind](view, **options), media_type="text/html", headers=headers)
+
+
+def script(request: Request) -> Response:
+    """Respond with a vendored script of the BertViz documents, or with 404 for an unknown name."""
+    try:
+        content = vendor(request.path_params["name"])
+    except KeyError:
+        return PlainTextResponse("There is no such script.", 404)
+    # The sandbox gives documents an opaque origin, so this server is cross-origin for them.
+    headers = {**FOREVER, "Cross-Origin-Resource-Policy": "cross-origin"}
+    return Response(content, media_type="text/javascript", headers=headers)
+
+
+def routes() -> list[Route]:
+    """Return the routes of the views and of their scripts."""
+    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", reader_endpoint(document)), Route(f"{VENDOR}/{{name}}", script)]
+
+
 NAMES = {
-    "head": gettext_lazy("Head view: one layer, lines between two columns of tokens"),
-    "model": gettext_lazy("Model view: every head at once"),
-    "neuron": gettext_lazy("Neuron view: the query and the keys behind each weight"),
+    "head": gettext_lazy("BertViz head view: one layer, as lines between two columns of tokens"),
+    "model": gettext_lazy("BertViz model view: all heads"),
+    "neuron": gettext_lazy("BertViz neuron view: the query and the keys behind each weight"),
 }
 TITLES = {"head": gettext_lazy("Head"), "model": gettext_lazy("Model"), "neuron": gettext_lazy("Neuron")}
-ALTS = {
-    "head": gettext_lazy("BertViz head view of the text"),
-    "model": gettext_lazy("BertViz model view of the text"),
-    "neuron": gettext_lazy("BertViz neuron view of the text"),
-}
 KIND = "bertviz_kind"
 TALLEST = 900  # pixels; longer documents scroll inside
 
@@ -46,7 +110,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         key=KIND,
         format_func=lambda name: translate(TITLES[name]),
         on_change=lambda: set_view_state(bertviz=st.session_state[KIND]),
-        help=_("The three views that BertViz has"),
+        help=_("The three views of BertViz"),
     )
     st.caption(translate(NAMES[kind]))
     look, notes = resolve_view(choice, trace)
@@ -54,13 +118,13 @@ def draw(choice: ViewState, trace: Trace) -> None:
     for note in notes:
         show_notice(note, role="status")
     refused: str | None = (
-        too_long(kind, view) if view.queries and view.keys else _("All tokens are special tokens, which are hidden.")
+        too_long(kind, view) if view.queries and view.keys else _("All tokens are hidden special tokens.")
     )
     if kind == "neuron":
         refused = attention_everywhere(view.layers, view.attending) or refused
     if kind == "neuron" and not trace.has_qkv(look.part or None):
         refused = _(
-            "{architecture} gives its finished maps only; the neuron view needs queries and keys.",
+            "The neuron view needs queries and keys, which {architecture} does not have.",
             architecture=trace.model.architecture,
         )
     if refused is not None:
@@ -70,7 +134,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
     address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&seal={trace_seal(trace.id)}" + in_language()
-    st.iframe(address, height=min(height(kind, view), TALLEST), alt=translate(ALTS[kind]))
+    st.iframe(address, height=min(height(kind, view), TALLEST), alt=translate(NAMES[kind]))
 
 
 def draw_view() -> None:

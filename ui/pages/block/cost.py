@@ -12,7 +12,7 @@ import streamlit as st
 from attention.complexity import CostSizes, fit
 from i18n import _
 from inference.tasks.anatomy import Build, CostRequest, MeasuredCost, Stack
-from ui.pages.block.names import SIDES, amount
+from ui.pages.block.plan import SIDES, amount
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
@@ -118,7 +118,7 @@ def measure(build: Build, model: str, revision: str | None) -> None:
         return
     wanted = lengths(build.limit)
     done: list[MeasuredCost] = []
-    for at in stoppable_steps(f"cost:{model}:{revision}:{number}", len(wanted), _("Measuring")):
+    for at in stoppable_steps(f"cost:{model}:{revision}:{number}", len(wanted), _("Running the model")):
         if expected_seconds(done, wanted[at]) <= LONGEST_PASS:
             asked = CostRequest(model=model, revision=revision, tokens=wanted[at], again=number)
             done.append(get_backend().inspect(asked))
@@ -139,9 +139,9 @@ def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     first, last = done[0], done[-1]
     text = [
         _(
-            "Measured with {threads}: {short:.1f} ms of processor time for {few} tokens, {long:.1f} ms for "
+            "Measured (threads: {threads}): {short:.1f} ms of processor time for {few} tokens, {long:.1f} ms for "
             "{many:,} (fastest pass {best:.1f} ms): {more:.3g} times the tokens, {longer:.3g} times the time.",
-            threads=amount(last.threads, "thread"),
+            threads=last.threads,
             short=1e3 * first.busy,
             few=first.tokens,
             long=1e3 * last.busy,

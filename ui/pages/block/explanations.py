@@ -9,9 +9,7 @@ from inference.tasks.anatomy import (
     HEAD,
     INNER,
     INTO,
-    NORMS,
     OUT,
-    OUTER_NORMS,
     POOLER,
     POSITIONS,
     PROJECTION,
@@ -23,12 +21,102 @@ from inference.tasks.anatomy import (
     Stack,
     crossing,
 )
-from ui.pages.block.embedding_explanations import positions, projection, segments, tokens
-from ui.pages.block.names import amount
-from ui.pages.block.phrases import ACTIVATIONS, BY_POSITION, TRANSFORMER, count_of, paper, section, share_of
-from ui.pages.block.plan import activation, head_title, table_width
+from ui.pages.block.plan import activation, amount, find, head_title, table_width
 from ui.show.text import format_comma_list, join_sentences
-from viz.components.block.block import PartExplanation
+from viz.components.block.block import PaperLink, PartExplanation
+
+ARXIV = "https://arxiv.org/abs/"
+TRANSFORMER = "1706.03762"
+GATED = "2002.05202"
+ACTIVATIONS = {"GELU": "1606.08415", "SiLU": "1710.05941", "SwiGLU": GATED, "GeGLU": GATED, "ReGLU": GATED}
+BY_POSITION = {"rotary": "2104.09864", "relative": "1803.02155", "alibi": "2108.12409"}
+
+
+def paper(number: str, where: str = "") -> PaperLink:
+    """Return the link to a paper by its arXiv id; ``where`` names a place in the paper."""
+    name = f"arXiv:{number}"
+    return PaperLink(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
+
+
+def section(number: str) -> str:
+    """Return the translated name of a section of a paper."""
+    return _("section {number}", number=number)
+
+
+def share_of(build: Build, count: int) -> str:
+    """Describe a number of parameters and its share of the model's total."""
+    return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
+
+
+def count_of(build: Build, where: str, *names: str) -> int:
+    """Return the total number of parameters in the named parts; ``where`` is the side, as in ``find``."""
+    parts = (find(build, where, name) for name in names)
+    return sum(part.count for part in parts if part is not None)
+
+
+def tokens(build: Build, where: str) -> PartExplanation:
+    """Explain the token embeddings."""
+    part = find(build, where, TOKENS)
+    rows, width = part.tensors[0].shape if part else (0, 0)
+    again = [name for first, name in build.tied if part and first == part.tensors[0].name]
+    tied = any(top.tied for top in build.tops) or any("head" in name or "decoder.weight" in name for name in again)
+    text = [
+        _(
+            "Each token selects one of {rows:,} rows of {width:,} numbers ({share}).",
+            rows=rows,
+            width=width,
+            share=share_of(build, rows * width),
+        )
+    ]
+    if tied:
+        text.append(_("The task head reuses this table; its parameters count once."))
+    source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
+    return PartExplanation(_("Token embeddings"), join_sentences(*text), (source,))
+
+
+def positions(build: Build, where: str) -> PartExplanation:
+    """Explain the position embeddings that are added before the first layer."""
+    part = find(build, where, POSITIONS)
+    share = share_of(build, part.count if part else 0)
+    if "sinusoidal" in build.positions:
+        return PartExplanation(
+            _("Position embeddings"),
+            _(
+                "Fixed sines and cosines encode the position; nothing is learned ({share}).",
+                share=share,
+            ),
+            (paper(TRANSFORMER, section("3.5")),),
+        )
+    return PartExplanation(
+        _("Position embeddings"),
+        _(
+            "A learned vector for each of {rows:,} positions is added ({share}).",
+            rows=part.tensors[0].shape[0] if part else 0,
+            share=share,
+        ),
+        (paper("1705.03122"), paper(TRANSFORMER, section("3.5"))),
+    )
+
+
+def segments(build: Build, where: str) -> PartExplanation:
+    """Explain the segment embeddings."""
+    part = find(build, where, SEGMENTS)
+    rows = part.tensors[0].shape[0] if part else 0
+    text = _("Learned vectors, one per segment ({rows}), are added.", rows=rows)
+    return PartExplanation(_("Segment embeddings"), text, (paper("1810.04805"),))
+
+
+def projection(build: Build, where: str) -> PartExplanation:
+    """Explain the projection from the embedding width to the model width."""
+    part = find(build, where, PROJECTION)
+    rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
+    text = _(
+        "Maps {columns:,} embedding dimensions to the layers' {rows:,}, which saves parameters.",
+        columns=columns,
+        rows=rows,
+    )
+    return PartExplanation(_("Projection"), text, (paper("1909.11942"),))
+
 
 CROSSED = "cross-attention"
 
@@ -55,11 +143,11 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
         if name in embeddings:
             yield f"{side}.{name}", embeddings[name](build, where)
     before, after = (stack.before.norm, table_width(build)), (stack.after.norm, build.width)
-    yield f"{side}.norm before", _norm(build, stack, *before, _("Only once, before the first layer."))
-    yield f"{side}.norm after", _norm(build, stack, *after, _("Only once, after the last layer."))
+    yield f"{side}.norm before", _norm(stack, *before)
+    yield f"{side}.norm after", _norm(stack, *after)
     for at, step in enumerate(stack.flow.steps):
         if step.kind == "norm":
-            yield f"{side}.{at}", _norm(build, stack, stack.norm, build.width, _place(stack, at))
+            yield f"{side}.{at}", _norm(stack, stack.norm, build.width, _place(stack, at))
         elif step.kind == "add":
             yield f"{side}.{at}", _addition(len(step.sources))
         elif step.kind == "attention":
@@ -72,18 +160,13 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
     yield f"{side}.{HEAD}", _head(build, where)
 
 
-def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> PartExplanation:
-    weighed = any(part.name in (NORMS, OUTER_NORMS) for part in build.parts)
+def _norm(stack: Stack, kind: str, width: int, place: str = "") -> PartExplanation:
     rms = kind == "RMSNorm"
-    tensors = [one.name for part in build.parts if part.name in (NORMS, OUTER_NORMS) for one in part.tensors]
     text = [
         _("Divides each token's {width:,} numbers by their root mean square.", width=width)
         if rms
         else _("Shifts and scales each token's {width:,} numbers to mean 0 and variance 1.", width=width)
     ]
-    if weighed:
-        biased = any(name.endswith("bias") for name in tensors)
-        text.append(_("Learned weights and biases follow.") if biased else _("Learned weights follow."))
     text.append(place)
     if rms and "LayerNorm" in stack.norm_class:
         text.append(
@@ -92,7 +175,7 @@ def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> Part
                 norm_class=stack.norm_class,
             )
         )
-    return PartExplanation(kind or _("Norm"), join_sentences(*text), (paper("1910.07467" if rms else "1607.06450"),))
+    return PartExplanation(kind or "Norm", join_sentences(*text), (paper("1910.07467" if rms else "1607.06450"),))
 
 
 def _place(stack: Stack, at: int) -> str:
@@ -115,9 +198,7 @@ def _addition(summed: int) -> PartExplanation:
 def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExplanation:
     sizes = stack.attention
     text = [
-        _("Each query is compared with its own and earlier keys; the weights mix the values.")
-        if stack.causal
-        else _("Each query is compared with all keys; the weights mix the values."),
+        _("Each query is compared with all keys (if masked: no later ones); the weights mix the values."),
         _(
             "{heads} with queries of {width} numbers: {n} × {tokens} × {tokens} weights for this text.",
             heads=amount(sizes.heads, "head"),
@@ -133,7 +214,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
     ]
     papers = [paper(TRANSFORMER, section("3.2"))]
     if sizes.kv_heads < sizes.heads:
-        text.append(_("The heads share {sets} of keys and values.", sets=amount(sizes.kv_heads, "set")))
+        text.append(_("Key–value heads: {sets}, shared by the query heads.", sets=sizes.kv_heads))
         papers.append(paper("1911.02150" if sizes.kv_heads == 1 else "2305.13245"))
     for kind in build.positions:
         if kind in BY_POSITION:
@@ -185,21 +266,18 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> Pa
             hidden=forward.hidden,
             name=name or "–",
         ),
-        _("Two matrices lead there; their results are multiplied.") if forward.gated else "",
         _(
             "In all {layers} layers: {share}.",
             layers=stack.layers,
             share=share_of(build, count_of(build, where, "feed-forward")),
         ),
     ]
-    papers = [paper(TRANSFORMER, _("equation {number}", number=2))]
-    if not forward.gated and forward.activation.name.startswith("GELU"):
-        text.append(_("The original Transformer used ReLU."))
+    papers = [paper(TRANSFORMER, section("3.3"))]
     papers += [paper(number) for word, number in ACTIVATIONS.items() if word in name][-1:]
     if forward.experts > 1:
         text.append(
             _(
-                "Each token uses {used} of {experts} such parts.",
+                "Each token uses {used} of {experts} experts.",
                 experts=forward.experts,
                 used=forward.experts_used,
             )

@@ -1,24 +1,276 @@
-"""The view Block: the model drawn from its modules, its parameters by part, and the cost of attention."""
+"""The view Block: the model drawn from its modules, its parameters by part, and schematic models."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.trace import Trace, attention_everywhere
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
-from inference.tasks.anatomy import Anatomy
+from inference.tasks.anatomy import Anatomy, Build, ParameterGroup, Stack
 from ui.input.composing import compose
+from ui.pages.block import explanations
 from ui.pages.block.cost import costs
-from ui.pages.block.drawing import activations, drawing, open_sections, parameters, sentence
-from ui.pages.block.kinds import kinds
-from ui.pages.block.options import BlockOptions
+from ui.pages.block.plan import BRIEF, FOLDS, PARTS, PLACEMENTS, SHORT, SIDES, TITLES, BlockOptions, amount, towers
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace
+from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.state.params import get_params
+from ui.show.tables import download_button, draw_table, frame_csv, model_provenance
+from ui.show.text import format_semicolon_list, join_sentences
+from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+from viz.components.block import block
+from viz.components.block.block import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
+from viz.figures.formulas import activation as activation_figure
+from viz.figures.token_bars import bars
+
+KEY = "block"
+MOST_TIED = 3  # tied weights that are named
+
+
+def open_sections(options: BlockOptions) -> Iterator[tuple[str, DeltaGenerator]]:
+    """Draw an expander for each section, and yield the name and container of those that are open."""
+    for name, title in FOLDS.items():
+        key = f"fold_{name}"
+        st.session_state[key] = name in options.open_sections
+        place = st.expander(translate(title), key=key, on_change=_on_fold)
+        if place.open:
+            yield name, place
+
+
+def _on_fold() -> None:
+    set_params(BlockOptions, fold=",".join(name for name in FOLDS if st.session_state.get(f"fold_{name}")))
+
+
+def sentence(build: Build) -> str:
+    """Describe the model's stacks and its parameter count."""
+    sides = format_semicolon_list([_of_stack(stack) for stack in build.stacks])
+    return _(
+        "{architecture}: {sides}; {total:,} parameters.",
+        architecture=build.architecture,
+        sides=sides,
+        total=build.total,
+    )
+
+
+def _of_stack(stack: Stack) -> str:
+    layers = amount(stack.layers, "layer")
+    if stack.own < stack.layers:
+        layers = _("{layers} ({own} distinct)", layers=layers, own=stack.own)
+    return _(
+        "{side} of {layers} with {heads}, {placement}",
+        side=SIDES[stack.part],
+        layers=layers,
+        heads=amount(stack.attention.heads, "head"),
+        placement=PLACEMENTS[stack.flow.placement],
+    )
+
+
+def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
+    """Draw the model with the explanations of its parts, and the notes about how it was traced."""
+    said = explanations.explain_parts(build, lengths)
+    data = block.payload(
+        towers(build, lengths), build.architecture, file, said, options.piece, list(sizes(build, lengths))
+    )
+    block.mount(data, KEY, _on_pick)
+    st.caption(
+        _(
+            "Click a part to read about it. ⊕ adds; the line around a part is the residual connection. "
+            "Numbers beside lines: tokens × dimensions."
+        )
+    )
+    for stack in build.stacks:
+        if said_of_source := _describe_source(stack):
+            show_notice(join_sentences(*said_of_source), "status")
+
+
+def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
+    """Yield this model's values of the papers' symbols, as (symbol, number, meaning)."""
+    two = len(build.stacks) > 1
+    for letter, stack in zip("nm", build.stacks, strict=False):
+        tokens = lengths[stack.part]
+        yield letter, f"{tokens:,}", f"{_('tokens')}, {translate(SIDES[stack.part])}" if two else _("tokens")
+    yield "d", f"{build.width:,}", _("model width")
+    yield from _letter("N", _("layers"), {stack.part: stack.layers for stack in build.stacks})
+    yield from _letter("h", _("heads per layer"), {stack.part: stack.attention.heads for stack in build.stacks})
+    if any(stack.attention.kv_heads < stack.attention.heads for stack in build.stacks):
+        shared = {stack.part: stack.attention.kv_heads for stack in build.stacks}
+        yield from _letter("h_kv", _("key–value heads"), shared)
+    yield from _letter("d_k", _("query and key width"), {stack.part: stack.attention.width for stack in build.stacks})
+    hidden = {stack.part: stack.feed_forward.hidden for stack in build.stacks if stack.feed_forward is not None}
+    yield from _letter("d_ff", _("feed-forward width"), hidden)
+    yield "|V|", f"{build.vocabulary:,}", _("vocabulary size")
+
+
+def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
+    """Yield a single line if all stacks have the same number, else a line per stack."""
+    if len(set(numbers.values())) == 1:
+        yield letter, f"{next(iter(numbers.values())):,}", meaning
+    else:
+        yield from ((letter, f"{number:,}", f"{meaning}, {translate(SIDES[part])}") for part, number in numbers.items())
+
+
+def _describe_source(stack: Stack) -> list[str]:
+    """Describe how a stack's connections were found, and which differences the drawing leaves out."""
+    said = []
+    if not stack.flow.followed:
+        said.append(
+            _(
+                "Connections of the {side}: partly inferred from the order of its parts.",
+                side=SIDES[stack.part],
+            )
+        )
+    if stack.alike < stack.layers:
+        said.append(
+            _(
+                "{alike} of {layers} layers are so; the others differ slightly.",
+                alike=stack.alike,
+                layers=stack.layers,
+            )
+        )
+    return said
+
+
+def _on_pick() -> None:
+    part = block.picked_part(KEY)
+    if part is not None:
+        set_params(BlockOptions, piece=part)
+
+
+def parameters(build: Build) -> None:
+    """Draw the parameters by part as bars, as a table and as a CSV file."""
+    largest = max(build.parts, key=lambda part: part.count)
+    show_notice(
+        _(
+            "{part}: {n:,} of {total:,} parameters ({share:.0%}). The parts sum to {counted:,}, as the library counts.",
+            total=build.total,
+            n=largest.count,
+            share=largest.count / build.total,
+            part=_part_label(largest),
+            counted=build.parameter_count,
+        ),
+        "status",
+    )
+    labels = [_label(part) for part in build.parts]
+    millions = [part.count / 1e6 for part in build.parts]
+    figure = bars(labels, millions, theme(), _("Parameters by part"), _("million parameters"))
+    draw_chart(figure, "parameters")
+    st.caption(_("All layers together, with biases; × marks cross-attention; tied tensors count once."))
+    table = _table(build.parts)
+    draw_table(table, key="parameters_table")
+    if build.tied:
+        names = ", ".join(f"{first} = {again}" for first, again in build.tied[:MOST_TIED])
+        show_notice(_("Tied weights ({n}): {names}.", n=len(build.tied), names=names), "status")
+    rows = frame_csv(table)
+    download_button(_("Save as CSV"), rows, "parameters.csv", _("All digits"), provenance=model_provenance())
+
+
+def _label(part: ParameterGroup) -> str:
+    """Return the short name of a part, for a bar."""
+    name = translate(SHORT.get(part.name) or PARTS.get(part.name, part.name))
+    return f"{translate(BRIEF[part.where])} {name}" if part.where else name
+
+
+def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            _("part"): [_part_label(part) for part in parts],
+            _("parameters"): [part.count for part in parts],
+            _("layers"): [str(part.layers or "") for part in parts],
+            _("tensors (first layer)"): [
+                ", ".join(f"{one.name} {'×'.join(map(str, one.shape))}" for one in part.tensors) for part in parts
+            ],
+        }
+    )
+
+
+def _part_label(part: ParameterGroup) -> str:
+    """Return the full name of a part, for the table."""
+    name = translate(PARTS.get(part.name, part.name))
+    return f"{translate(SIDES[part.where])} {name}" if part.where else name
+
+
+def activations(build: Build) -> None:
+    """Draw the activation function between the feed-forward matrices, as the model's module computes it."""
+    forward = build.stacks[0].feed_forward
+    if forward is None or not forward.activation.inputs.size:
+        show_notice(_("The activation is part of a larger step and cannot be plotted."), "status")
+        return
+    found = forward.activation
+    name = found.name or found.stated or "–"
+    at = int(abs(found.inputs + 1).argmin())
+    show_notice(
+        _(
+            "This model computes {name} (configuration: {stated}): {input:.2f} becomes {output:.3f}.",
+            name=name,
+            stated=found.stated or "–",
+            input=found.inputs[at],
+            output=found.outputs[at],
+        ),
+        "status",
+    )
+    figure = activation_figure(found.inputs, found.outputs, found.name, theme())
+    draw_chart(figure, "activation")
+    if found.name != "ReLU":
+        st.caption(_("Line: the model's own module. Dots: ReLU."))
+
+
+SIZE = 5  # tokens in the picture of a mask
+ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
+BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
+KIND_NAMES = {**TITLES, "encoder-decoder": gettext_lazy("Encoder and decoder")}
+DIFFERS = {
+    "encoder": gettext_lazy("Each token attends to all tokens: for understanding a text."),
+    "decoder": gettext_lazy("Each token attends to itself and earlier tokens: for predicting the next token."),
+    "encoder-decoder": (gettext_lazy("The decoder also attends to the encoder's output, by cross-attention.")),
+}
+
+
+def kinds(build: Build) -> None:
+    """Draw the three schematics, and mark the model's own kind."""
+    row = st.container(horizontal=True)  # wraps on narrow screens
+    for place, kind in (
+        (row.container(width=WIDTH), "encoder"),
+        (row.container(width=WIDTH), "decoder"),
+        (st.container(), "encoder-decoder"),
+    ):
+        with place:
+            st.markdown(f"**{translate(KIND_NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
+            block.mount(block.payload(schematic(kind), translate(KIND_NAMES[kind]), kind), f"kind_{kind}")
+            st.caption(translate(DIFFERS[kind]))
+    st.caption(
+        _(
+            "Rows attend to columns; filled: a weight may be nonzero "
+            "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1 and 3.2.3). Additions and "
+            "norms are omitted."
+        )
+    )
+
+
+def schematic(kind: str) -> list[LayerTower]:
+    """Return the towers of a kind of model, with masks and without sizes."""
+    if kind == "encoder-decoder":
+        return [_tower("encoder", cross=False), _tower("decoder", cross=True)]
+    return [_tower(kind, cross=False)]
+
+
+def _tower(part: str, cross: bool) -> LayerTower:
+    looks = BACK if part == "decoder" else ALL
+    title = _("Masked self-attention") if part == "decoder" else _("Self-attention")
+    steps = [LayerBox(PartBox(f"{part} looks", "attention", title, cells=looks), (ENTERS,))]
+    if cross:
+        steps.append(LayerBox(PartBox("crosses", "cross-attention", _("Cross-attention"), cells=ALL), (0,)))
+    steps.append(LayerBox(PartBox(f"{part} forwards", "feed-forward", _("Feed-forward")), (len(steps) - 1,)))
+    reads = _("the text")
+    return LayerTower(translate(TITLES[part]), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")
 
 
 def how_to_read() -> None:

@@ -1,28 +1,108 @@
-"""Layout of a model's architecture as boxes, with the shapes of a given text."""
+"""Layout of a model's architecture as boxes, with the names and the options of its parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
-from i18n import _, gettext_lazy, translate
+from i18n import _, gettext_lazy, ngettext, translate
 from inference.tasks.anatomy import (
     HEAD,
+    INNER,
+    INTO,
+    ORDER,
+    OUT,
     OUTER_NORMS,
     POOLER,
     POSITIONS,
     PROJECTION,
+    RELATIVE,
+    REST,
     SEGMENTS,
     TOKENS,
     Build,
     FeedForward,
     ParameterGroup,
     Stack,
+    crossing,
 )
-from ui.pages.block.names import TITLES, amount
 from viz.components.block.block import LayerBox, LayerTower, PartBox
+from viz.options import option
+
+FOLDS = {
+    "parameters": gettext_lazy("Parameters by part"),
+    "kinds": gettext_lazy("Encoder or decoder"),
+    "activation": gettext_lazy("Activation function"),
+    "cost": gettext_lazy("Cost of n²"),
+}
+
+
+@dataclass(frozen=True)
+class BlockOptions:
+    """Options of the page Block.
+
+    ``piece`` is the id of the explained part; "" is the first self-attention.
+
+    >>> BlockOptions(fold="kinds,cost").open_sections
+    ('kinds', 'cost')
+    """
+
+    piece: str = ""
+    # Open sections: names of FOLDS in their order, separated by commas.
+    fold: str = option(
+        "", choices=tuple(",".join(some) for many in range(len(FOLDS) + 1) for some in combinations(FOLDS, many))
+    )
+
+    @property
+    def open_sections(self) -> tuple[str, ...]:
+        """Return the names of the open sections, in their order on the page."""
+        return tuple(name for name in FOLDS if name in self.fold.split(","))
+
+
+SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
+BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
+TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
+PARTS: dict[str, str] = {name: name for name in ORDER}  # translated messages by their English text
+SHORT: dict[str, str] = {  # short names for the labels of bars
+    TOKENS: gettext_lazy("tokens"),
+    POSITIONS: gettext_lazy("positions"),
+    SEGMENTS: gettext_lazy("segments"),
+    PROJECTION: gettext_lazy("projection"),
+    RELATIVE: gettext_lazy("rel. positions"),
+    INTO: "W_Q, W_K, W_V",
+    OUT: "W_O",
+    INNER: gettext_lazy("q and k norms"),
+    REST: gettext_lazy("attention, rest"),
+    crossing(INTO): "× W_Q, W_K, W_V",
+    crossing(OUT): "× W_O",
+    OUTER_NORMS: gettext_lazy("outer norms"),
+}
+PLACEMENTS = {
+    "post": gettext_lazy("post-norm"),
+    "pre": gettext_lazy("pre-norm"),
+    "both": gettext_lazy("norms before and after each part"),
+    "branch": gettext_lazy("norms in several places"),
+    "mixed": gettext_lazy("norms in several places"),
+    "none": gettext_lazy("no norms"),
+}
+COUNTED: dict[str, Callable[[int], str]] = {
+    "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),
+    "head": lambda n: ngettext("{n:,} head", "{n:,} heads", n, n=n),
+    "layer": lambda n: ngettext("{n:,} layer", "{n:,} layers", n, n=n),
+}
+
+
+def amount(number: int, what: str) -> str:
+    """Return a number with its noun in the right form.
+
+    >>> amount(1, "token"), amount(1200, "token")
+    ('1 token', '1,200 tokens')
+    """
+    return COUNTED[what](number)
+
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
-TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}
 # Titles of heads, by the suffix of the transformers class name.
 HEADS = {
     "ForMaskedLM": gettext_lazy("Masked-word head"),
@@ -80,9 +160,7 @@ def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> LayerTower:
         before=tuple(
             _rim(build, stack, name, "before") for name in stack.before.parts if name in (OUTER_NORMS, PROJECTION)
         ),
-        repeats=f"{stack.layers} ×"
-        if stack.own > 1 or stack.layers == 1
-        else _("{layers} × the same layer", layers=stack.layers),
+        repeats=f"{stack.layers} ×",
         steps=tuple(_steps(build, stack, lengths)),
         leaves=stack.flow.leaves,
         after=tuple(_rows(build, stack)),
@@ -99,8 +177,8 @@ def _summed_tables(build: Build) -> tuple[str, ...]:
 
 def _table(build: Build, stack: Stack, name: str) -> PartBox:
     part = find(build, stack.part if len(build.stacks) > 1 else "", name)
-    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else _("by formula")
-    return PartBox(f"{stack.part}.{name}", "embedding", translate(TABLES[name]), (note,))
+    note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else "sin, cos"
+    return PartBox(f"{stack.part}.{name}", "embedding", translate(SHORT[name]).capitalize(), (note,))
 
 
 def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
@@ -109,7 +187,7 @@ def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
         rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
         return PartBox(f"{stack.part}.{name}", "embedding", _("Projection"), (f"{columns:,} → {rows:,}",))
     rim = stack.before if where == "before" else stack.after
-    return PartBox(f"{stack.part}.norm {where}", "norm", rim.norm or _("Norm"))
+    return PartBox(f"{stack.part}.norm {where}", "norm", rim.norm or "Norm")
 
 
 def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
@@ -122,7 +200,7 @@ def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
         heads.append(PartBox(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
     if stack is build.stacks[-1]:
         for at, top in enumerate(build.tops):
-            note = amount(top.count, "parameter") if top.count else _("the token table again")
+            note = f"{top.count:,} {_('parameters')}" if top.count else _("the token table again")
             heads.append(PartBox(f"top {at}", "head", head_title(top.class_name), (note,)))
     if heads:
         yield tuple(heads[:3])
@@ -134,7 +212,7 @@ def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Laye
         if step.kind == "add":
             box = PartBox(name, "add", _("Addition"))
         elif step.kind == "norm":
-            box = PartBox(name, "norm", stack.norm or _("Norm"))
+            box = PartBox(name, "norm", stack.norm or "Norm")
         elif step.kind == "attention":
             title = _("Masked self-attention") if stack.causal else _("Self-attention")
             box = PartBox(name, "attention", title, tuple(_attention(build, stack, lengths[stack.part])))
@@ -152,7 +230,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     yield _("{heads}, d_k = {width}", heads=amount(sizes.heads, "head"), width=sizes.width)
     if sizes.kv_heads < sizes.heads:
         yield f"h_kv = {sizes.kv_heads}"
-    yield _("{heads} × {rows} × {columns} weights", heads=sizes.heads, rows=tokens, columns=tokens)
+    yield f"{sizes.heads} × {tokens} × {tokens}"
     kinds: Sequence[tuple[str, str]] = (("rotary", "RoPE"), ("relative", _("relative positions")), ("alibi", "ALiBi"))
     yield from (note for kind, note in kinds if kind in build.positions)
 
@@ -160,12 +238,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
 def _cross_notes(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
     if stack.cross is not None:
         yield _("{heads}, d_k = {width}", heads=amount(stack.cross.heads, "head"), width=stack.cross.width)
-        yield _(
-            "{heads} × {rows} × {columns} weights",
-            heads=stack.cross.heads,
-            rows=lengths["decoder"],
-            columns=lengths["encoder"],
-        )
+        yield f"{stack.cross.heads} × {lengths['decoder']} × {lengths['encoder']}"
 
 
 def _forward(forward: FeedForward) -> Iterator[str]:
@@ -173,4 +246,4 @@ def _forward(forward: FeedForward) -> Iterator[str]:
     if activation(forward):
         yield activation(forward)
     if forward.experts > 1:
-        yield _("{used} of {experts} experts a token", used=forward.experts_used, experts=forward.experts)
+        yield _("Each token uses {used} of {experts} experts.", used=forward.experts_used, experts=forward.experts)

@@ -1,38 +1,174 @@
-"""The view Break the head: a claim about a head, and sentences that refute it."""
+"""The view Break the head: a claim about a head, sentences that refute it, and their cards."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from attention.counterexamples import LinkTest, LinkWords, measure_links
+from attention.counterexamples import LinkTest, LinkWords, Outcome, measure_links
+from attention.head_names import head_label
 from attention.head_search import LEAST
 from attention.spreadsheet import column_names
 from attention.trace import Trace
 from attention.view import View
-from i18n import _, translate
+from classroom.cards import Card
+from classroom.errors import NotInClass
+from i18n import _, gettext_lazy, translate
 from probing.pronoun_heads import PronounHeadScore, stored_pronoun_head
+from ui.classroom import shared_address
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, head_of, keep_head
 from ui.input.probes import LIBRARY, probe_of
-from ui.pages.break_head.counterexample_cards import draw_cards, offer_card
-from ui.pages.break_head.descriptions import OUTCOMES, describe_claim, describe_test, describe_trials
-from ui.pages.break_head.options import ROLES, BreakHeadOptions
-from ui.pages.break_head.trials import Trial, run_trials
-from ui.pages.break_head.words import find_words, written_word
+from ui.pages.break_head.question import ROLES, BreakHeadOptions, Trial, find_words, run_trials, written_word
+from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
-from ui.show.card_list import draw_board
+from ui.show.card_list import draw_board, draw_card_list
 from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.reading_help import reading_help
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import join_sentences
 from ui.state import classroom
 from ui.state.params import get_params, set_params
 from ui.state.session import typing_origin
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
+
+OUTCOMES: dict[Outcome, str] = {
+    "correct": gettext_lazy("correct"),
+    "fooled": gettext_lazy("fooled"),
+    "undecided": gettext_lazy("undecided"),
+}
+
+
+def describe_claim(score: PronounHeadScore | None, layer: int, head: int) -> str:
+    """Return the claim about a head, with its score on held-out sentences if the model's heads are scored."""
+    claim = _("Claim: head {layer}-{head} links a pronoun to its noun.", layer=layer, head=head)
+    if score is None:
+        return claim
+    return join_sentences(
+        claim,
+        _(
+            "Correct in {hits} of {links} held-out sentences; the rule “{rule}”: {by_rule}, chance: {chance:g}.",
+            hits=score.hits[layer][head],
+            links=score.links,
+            rule=translate(score.rule),
+            by_rule=round(score.links * score.rule_accuracy / 100),
+            chance=score.links / 2,
+        ),
+    )
+
+
+def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, str]) -> str:
+    """Return the result on the visitor's sentence; ``names`` are the pronoun, the right noun and the other noun."""
+    source, right, other = names
+    values = {
+        "layer": layer,
+        "head": head,
+        "source": source,
+        "right": right,
+        "other": other,
+        "right_weight": f"{test.right:.0%}",
+        "other_weight": f"{test.other:.0%}",
+    }
+    return _(
+        "Head {layer}-{head} is {outcome}: “{source}” gives “{right}” {right_weight} and “{other}” {other_weight}.",
+        outcome=translate(OUTCOMES[test.outcome]),
+        **values,
+    )
+
+
+def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, str, str]) -> str:
+    """Return what the swapped sentence and the rewordings show."""
+    parts = []
+    swapped = next((one.test for one in trials if one.kind == "swapped"), None)
+    if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
+        chosen = names[1] if swapped.outcome == "correct" else names[2]
+        parts.append(
+            _("With the nouns swapped, it prefers “{word}”: it follows the word.", word=chosen)
+            if swapped.outcome == test.outcome
+            else _("With the nouns swapped, it prefers “{word}”: it follows the position.", word=chosen)
+        )
+    tests = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
+    if tests:
+        parts.append(
+            _(
+                "The result is the same in {same} of {count} rewordings.",
+                same=sum(one.outcome == test.outcome for one in tests),
+                count=len(tests),
+            )
+        )
+    return join_sentences(*parts)
+
+
+CARDS, PROBLEM = "break_head_cards", "break_head_problem"
+MOST_CARDS = 30  # cards of a session
+
+
+def offer_card(  # noqa: PLR0913  # the parts of a card
+    choice: ViewState,
+    view: View,
+    names: tuple[str, str, str],
+    head: tuple[int, int],
+    test: LinkTest,
+    trials: Sequence[Trial],
+) -> None:
+    """Draw the button that keeps a sentence as a card, if it fools the head."""
+    if problem := st.session_state.pop(PROBLEM, None):
+        show_notice(problem)
+    if test.outcome != "fooled":
+        return
+    reworded = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
+    source, right, other = names
+    card = Card(
+        model=choice.model,
+        layer=head[0],
+        head=head[1],
+        text=view.trace.text,
+        source=source,
+        right=right,
+        other=other,
+        right_weight=round(test.right, 4),
+        other_weight=round(test.other, 4),
+        fooled=sum(one.outcome == "fooled" for one in reworded),
+        reworded=len(reworded),
+        address=shared_address(layer=head[0], head=head[1], source=source, right=right, other=other),
+    )
+    in_class = classroom.code() is not None
+    st.button(
+        _("Put on the board") if in_class else _("Keep as card"),
+        key="break_head_keep",
+        type="primary",
+        icon=":material/bookmark_add:",
+        on_click=_keep,
+        args=(card,),
+        help=_("Cards last until you reload; the board of a class keeps them."),
+    )
+
+
+def _keep(card: Card) -> None:
+    kept: tuple[Card, ...] = st.session_state.get(CARDS, ())
+    if card not in kept:
+        st.session_state[CARDS] = (*kept, card)[-MOST_CARDS:]
+    code = classroom.code()
+    if code is None:
+        return
+    try:
+        store().post_card(code, visitor_secret(), card)
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
+
+
+def draw_cards() -> None:
+    """Draw the cards of the session; in a class, the board has them."""
+    kept: tuple[Card, ...] = st.session_state.get(CARDS, ())
+    if kept and classroom.code() is None:
+        draw_card_list(kept[::-1])
+
 
 STRIP, MAP = "break_head_strip", "break_head_map"
 MOST_LINES = 12
@@ -63,8 +199,9 @@ def _draw_help() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A claim about a head is tested best by sentences that could refute it. Here, you search for them.\n"
-                "- The head is **fooled** if the pronoun attends more to the other noun, by over {least}.\n"
+                "- Test a claim about a head with sentences that could refute it.\n"
+                "- The head is **fooled** if the pronoun attends more to the other noun, by over {least}; **undecided**"
+                " if the weights differ less.\n"
                 "- One sentence does not refute a score over many. It shows where the head fails.",
                 least=f"{LEAST:.0%}",
             )
@@ -80,7 +217,7 @@ def _draw(choice: ViewState, trace: Trace) -> None:
     words = find_words(view, options, probe_of(choice.text, LIBRARY))
     if words is None:
         show_notice(
-            _("Type at least three words, such as “The dog chased the cat because it was hungry.”"),
+            _("Type at least three words."),
             role="status",
         )
         return
@@ -102,12 +239,12 @@ def _draw(choice: ViewState, trace: Trace) -> None:
         _draw_trials(test, trials, names)
     with st.expander(_("Other heads")):
         figure = head_map(
-            margins, theme(), _("Right noun − other noun"), _("difference of weights"), diverging=True,
+            margins, theme(), f"{names[1]} − {names[2]}", _("difference"), diverging=True,
             selected=(layer, head), meaning=(_("fooled"), _("correct")))  # fmt: skip
         draw_chart(figure, MAP, on_click=keep_head)
         st.caption(
             _(
-                "{fooled} of {size} heads are fooled by this sentence. A click selects a head.",
+                "{fooled} of {size} heads are fooled. A click selects a head.",
                 fooled=int((margins < -LEAST).sum()),
                 size=margins.size,
             )
@@ -136,8 +273,7 @@ def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options:
         for at in strongest
         if row[at] >= LEAST_LINE
     ]
-    caption = _("Attention from “{word}” in head {layer}-{head}", word=chips[words.source].text,
-                layer=head[0], head=head[1])  # fmt: skip
+    caption = _("Attention from “{word}” in head {head}", word=chips[words.source].text, head=head_label(*head))
     mount(
         chips,
         STRIP,
@@ -148,13 +284,12 @@ def _draw_sentence(view: View, words: LinkWords, head: tuple[int, int], options:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(BreakHeadOptions, "clicking", st.segmented_control, required=True, width="content")
         st.button(
-            _("Exchange nouns"),
+            _("Swap nouns"),
             key="break_head_exchange",
             icon=":material/swap_horiz:",
             on_click=lambda: set_params(
                 BreakHeadOptions, right=view.keys[words.other].text, other=view.keys[words.right].text
             ),
-            help=_("The other noun becomes the right one."),
             width="content",
         )
 
@@ -184,7 +319,7 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         return
     if summary := describe_trials(test, trials, names):
         show_notice(summary, role="status")
-    kinds = {"swapped": _("Swapped nouns"), "reworded": _("Rewording")}
+    kinds = {"swapped": _("Swap nouns"), "reworded": _("Rewording")}
     headings = (_("Change"), _("Sentence"), names[1], names[2], _("Result"))
     rows = [
         (kinds[one.kind], one.text, None, None, None)
@@ -201,6 +336,6 @@ def _draw_trials(test: LinkTest, trials: list[Trial], names: tuple[str, str, str
         _("Save the table"),
         csv_table(headings, rows),
         "headlight-break-head.csv",
-        _("The sentences with both weights, all digits"),
+        _("All digits"),
         provenance=page_provenance(),
     )

@@ -16,9 +16,12 @@ from ui.pages.by_hand.example import (
     LONGEST_NAME,
     MATRICES,
     NAMES,
+    PRESET_TITLES,
+    PRESETS,
     TITLES,
     TOKENS,
     WIDTH,
+    ByHandOptions,
     Example,
     apply_table_edits,
     divisors,
@@ -26,8 +29,6 @@ from ui.pages.by_hand.example import (
     preset_of,
     resize,
 )
-from ui.pages.by_hand.options import PRESETS, ByHandOptions
-from ui.pages.by_hand.options import TITLES as PRESET_TITLES
 from ui.run.notices import show_notice
 from ui.show.tables import download_button
 from ui.state.params import get_params, set_params
@@ -212,7 +213,7 @@ def set_example_params(**changes: Any) -> None:
     preset.
     """
     options = get_params(ByHandOptions)
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     fresh = {"row": None, "column": None, "cell": ""}
     set_params(ByHandOptions, **{**fresh, "preset": options.preset_name, "heads": heads, **changes})
 
@@ -230,7 +231,7 @@ def _columns(frame: pd.DataFrame, named: str) -> dict[str, Any]:
 def _keep(example: Example) -> None:
     """Write the example's numbers to the address; "" if they equal those of the preset."""
     options = get_params(ByHandOptions)
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     heads = heads if heads and example.width % heads == 0 else 1
     set_example_params(numbers="" if example == example_of(options.preset_name) else pack(example), heads=heads)
 

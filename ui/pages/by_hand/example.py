@@ -1,7 +1,8 @@
-"""The editable example of attention: its matrices, row names and sizes."""
+"""The small example of attention: options, matrices, row names and sizes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -11,8 +12,62 @@ import numpy as np
 from attention.toy_example import Matrices, Numbers, ToyAttention, ToyRules
 from i18n import _, gettext_lazy
 from inference import UserError
-from ui.input.controls import read_number
-from ui.pages.by_hand.options import PRESETS, ByHandOptions
+from ui.input.controls import ALL_STAGES, read_number
+from ui.paths import ASSETS
+from viz.options import option
+
+PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
+PRESET_TITLES = {
+    "sentence": gettext_lazy("Four words, two heads"),
+    "tutorial": gettext_lazy("Four one-hot words (tutorial)"),
+    "lookup": gettext_lazy("Three words, lookup"),
+}
+STAGES = {
+    "projections": gettext_lazy("Queries, keys, values"),
+    "weights": gettext_lazy("Attention weights"),
+    "values": gettext_lazy("Weighted values"),
+    "output": gettext_lazy("Output projection"),
+    "layer": gettext_lazy("Residual and feed-forward"),
+    "word": gettext_lazy("Next word"),
+    "gradient": gettext_lazy("Gradient"),
+}
+UNNAMED = "tutorial"  # preset of links with other parameters but no preset, the default of earlier versions
+
+
+@dataclass(frozen=True)
+class ByHandOptions:
+    """Options of the page By hand, besides the shared view state."""
+
+    preset: str = option("", choices=("", *(preset["name"] for preset in PRESETS)))  # "": see ``preset_name``
+    numbers: str = ""  # the matrices as packed by ui/pages/by_hand/as_csv.py; "" = those of the preset
+    heads: int = 1
+    causal: bool = False
+    scaled: bool = True  # divide scores by √d_k
+    positions: bool = False
+    onward: bool = True  # residual sums, LayerNorm and feed-forward
+    shown: int = 0  # the head whose scores are shown
+    row: int | None = None  # the query and key to work out; None = those of the largest weight
+    column: int | None = None
+    # The stage on screen; "" is that of the opened cell or pair, else the first.
+    stage: str = option("", label=gettext_lazy("Stage"), choices={**STAGES, ALL_STAGES: gettext_lazy("All stages")})
+    cell: str = ""  # the opened cell: a step's key, row and column, such as "q-0-1"
+
+    @property
+    def is_default(self) -> bool:
+        """Return True if no option but the stage is set."""
+        return replace(self, stage="") == ByHandOptions()
+
+    @property
+    def preset_name(self) -> str:
+        """Return the name of the preset; by default the first preset, or UNNAMED if other options are set.
+
+        >>> ByHandOptions().preset_name, ByHandOptions(heads=2).preset_name, ByHandOptions(preset="lookup").preset_name
+        ('sentence', 'tutorial', 'lookup')
+        >>> ByHandOptions(stage="word").preset_name
+        'sentence'
+        """
+        return self.preset or (PRESETS[0]["name"] if self.is_default else UNNAMED)
+
 
 TOKENS = (2, 8)  # minimum and maximum number of tokens, and of words
 WIDTH = (1, 8)  # minimum and maximum number of columns of X, of W_Q, W_K and W_V, and of W_1
@@ -158,7 +213,7 @@ def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions
     The preset is written out by name.
     """
     notes: list[str] = []
-    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
     options = replace(options, preset=options.preset_name, heads=heads)
     if options.heads not in divisors(example.width):
         notes.append(

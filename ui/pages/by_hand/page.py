@@ -1,101 +1,118 @@
 """The view By hand: a layer on a small example, with editable numbers and every step as a matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.toy_example import ToyExample, compute_example
 from i18n import _, translate
-from ui.pages.by_hand import attention_matrices
+from ui.input.controls import ALL_STAGES, pick_stage
+from ui.pages.by_hand import steps as matrix_steps
 from ui.pages.by_hand.controls import files, get_example, pick, pick_head, set_example_params, sizes, tables
-from ui.pages.by_hand.descriptions import describe_largest, next_words
-from ui.pages.by_hand.example import Example, fit_options, pair, preset_of, rules_of
-from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
-from ui.pages.by_hand.learn import draw_curve, gradient, what_is_left
-from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.by_hand.descriptions import describe_largest, draw_curve, draw_printed, gradient, next_words, what_is_left
+from ui.pages.by_hand.example import STAGES, ByHandOptions, Example, fit_options, pair, preset_of, rules_of
 from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
-from ui.pages.by_hand.tutorial_values import draw_printed
 from ui.run.notices import show_notice
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
 from viz.components.matrices import matrices
 from viz.figures.theme import sides
 
+Sections = Mapping[str, tuple[str, list[MatrixStep]]]  # formula and matrices of each stage
 
-def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHandOptions, key: str) -> None:
-    """Draw a section: its formula, its matrices, and the calculation of the opened cell."""
-    st.markdown(f"**{title}** {formula}")
+
+def get_sections(options: ByHandOptions, example: Example, found: ToyExample) -> Sections:
+    """Return the formula and the matrices of each stage; a stage without matrices is left out."""
+    worked, head = found.worked, options.shown
+    at = pair(options, worked)
+    x = "X" if found.positions is None else "(X + P)"
+    divided = r"Q K^\top / \sqrt{d_k}" if options.scaled else r"Q K^\top"
+    last = "O" if found.layer is None else "Y"
+    every: Sections = {
+        "projections": (
+            rf"Q = {x}\,W_Q \quad K = {x}\,W_K \quad V = {x}\,W_V",
+            [*matrix_steps.enter(example, found), *matrix_steps.project(example, found, head)],
+        ),
+        "weights": (
+            rf"A = \mathrm{{softmax}}\left({divided}\right) \quad a_j = e^{{s_j}} / \textstyle\sum_k e^{{s_k}}",
+            matrix_steps.compare(example, worked, head, at, options.scaled),
+        ),
+        "values": (
+            r"\mathrm{head} = A\,V \quad \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h)",
+            matrix_steps.mix(example, worked, head, at[0]),
+        ),
+        "output": (r"O = \mathrm{Concat}\,W_O", matrix_steps.mix_heads(example, found)),
+        "layer": (
+            r"N = \mathrm{LayerNorm}(X + O) \quad Y = \mathrm{LayerNorm}(N + \mathrm{ReLU}(N W_1)\,W_2)",
+            matrix_steps.residual_steps(example, found),
+        ),
+        "word": (rf"\mathrm{{softmax}}({last}\,E^\top)", matrix_steps.next_word_steps(example, found)),
+        "gradient": (
+            r"\partial a_j / \partial s_k = a_j (\delta_{jk} - a_k)",
+            gradient(example, worked, head, at[0]),
+        ),
+    }
+    return {name: (formula, steps) for name, (formula, steps) in every.items() if steps}
+
+
+def stage_of(options: ByHandOptions, sections: Sections) -> str:
+    """Return the stage to show: the chosen stage, else that of the opened cell or pair, else the first."""
+    if options.stage in (*sections, ALL_STAGES):
+        return options.stage
+    opened = (name for name, (_formula, steps) in sections.items() if cell_of(options.cell, steps))
+    usual = "projections" if options.row is None else "weights"
+    return next(opened, usual)
+
+
+def draw_section(name: str, sections: Sections, options: ByHandOptions) -> None:
+    """Draw a stage: its formula, its matrices, and the calculation of the opened cell."""
+    formula, steps = sections[name]
+    st.markdown(f"${formula}$")
 
     def keep() -> None:
-        picked = matrices.picked_cell(f"by_hand_sheets_{key}")
+        picked = matrices.picked_cell(f"by_hand_sheets_{name}")
         if picked is not None:
             at, row, column = picked
-            place = {"row": row, "column": column} if key == "compare" and steps[at].sheet.columns[1:] else {}
+            place = {"row": row, "column": column} if name == "weights" and steps[at].sheet.columns[1:] else {}
             pair_now = {} if place else {"row": options.row, "column": options.column}
             set_example_params(**place, **pair_now, shown=options.shown, cell=f"{steps[at].key}-{row}-{column}")
 
     place = cell_of(options.cell, steps)
-    matrices.mount(open_cell(steps, place), f"by_hand_sheets_{key}", on_pick=keep)
+    matrices.mount(open_cell(steps, place), f"by_hand_sheets_{name}", on_pick=keep)
     if place is not None:
         show_notice(sum_of(steps[place[0]], *place[1:]), role="status")
 
 
-def draw_observations(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """Draw the sentences about the matrices, and the comparison with the numbers that a tutorial prints."""
-    preset = preset_of(options.preset)
-    said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
-    show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
-    show_notice(next_words(example, found, said), role="status")
-    if printed and not options.causal and not options.positions:
-        draw_printed(printed, example, found.worked)
-
-
-def attention(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """Draw the sections from X to the concatenated heads."""
+def draw_stage(name: str, sections: Sections, options: ByHandOptions, example: Example, found: ToyExample) -> None:
+    """Draw a stage and the sentences about it."""
     worked, head = found.worked, options.shown
     at = pair(options, worked)
-    x = "X" if found.positions is None else "(X + P)"
-    formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
-    steps = [*attention_matrices.enter(example, found), *attention_matrices.project(example, found, head)]
-    section(_("Project."), formula, steps, options, "project")
-    divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
-    with st.container():  # always present, so that later elements keep their position
+    if name == "gradient":
+        show_notice(what_is_left(example, worked, head, at[0]), role="status")
+    draw_section(name, sections, options)
+    if name == "weights":
+        show_notice(matrix_steps.worked_line(example, worked, head, at, options.scaled), role="status")
+        printed = [] if options.numbers else preset_of(options.preset)["printed"]
+        if printed and not options.causal and not options.positions:
+            draw_printed(printed, example, worked)
+    if name == "gradient":
+        draw_curve(worked)
+
+
+def draw_stages(options: ByHandOptions, example: Example, found: ToyExample, stage: str, row: DeltaGenerator) -> None:
+    """Draw the sentences about the result and a stage or all of them; ``row`` gets the selection of the head."""
+    said = [] if options.numbers else preset_of(options.preset)["said"]
+    show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
+    show_notice(next_words(example, found, said), role="status")
+    with row:
         pick_head(options)
-    share = "$a_j = e^{s_j} / \\sum_k e^{s_k}$"
-    formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$"
-    formula = _("{formula}, row by row: {share}", formula=formula, share=share)
-    section(
-        _("Compare."),
-        formula,
-        attention_matrices.compare(example, worked, head, at, options.scaled),
-        options,
-        "compare",
-    )
-    show_notice(attention_matrices.worked_line(example, worked, head, at, options.scaled), role="status")
-    formula = _("{formula}, the heads side by side", formula="$\\mathrm{head} = A\\,V$")
-    section(_("Mix."), formula, attention_matrices.mix(example, worked, head, at[0]), options, "mix")
-
-
-def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """Draw the sections from the heads to the next word, and the gradient of the softmax."""
-    section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", mix_heads(example, found), options, "join")
-    if found.layer is not None:
-        formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
-        section(_("Go on."), formula, residual_steps(example, found), options, "around")
-    name = "O" if found.layer is None else "Y"
-    formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$"
-    formula = _("{formula}, a row of {table} for each word", formula=formula, table="$E$")
-    section(_("Next word."), formula, next_word_steps(example, found), options, "words")
-    head, row = options.shown, pair(options, found.worked)[0]
-    formula = _(
-        "{formula} for {same}, else {other}",
-        formula="$\\partial a_j / \\partial s_k = a_j (1 - a_j)$",
-        same="$j = k$",
-        other="$-a_j a_k$",
-    )
-    st.markdown(_("**Why over √d_k?**"))
-    show_notice(what_is_left(example, found.worked, head, row), role="status")
-    section(_("Learn."), formula, gradient(example, found.worked, head, row), options, "learn")
+    sections = get_sections(options, example, found)
+    for name in sections if stage == ALL_STAGES else [stage]:
+        if stage == ALL_STAGES:
+            st.subheader(translate(STAGES[name]))
+        draw_stage(name, sections, options, example, found)
+    st.caption(marks())
 
 
 def marks() -> str:
@@ -134,6 +151,9 @@ def draw_view() -> None:
             show_notice(problem, role="status")
     pick(now, small)
     result = compute_example(small, rules_of(now))
+    sections = get_sections(now, small, result)
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    stage = pick_stage(ByHandOptions, {name: STAGES[name] for name in sections}, stage_of(now, sections), row)
     inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
     with inputs:
         st.markdown(_("**Change the numbers**"))
@@ -143,9 +163,5 @@ def draw_view() -> None:
         with st.expander(_("Files")):
             files(small, result)
     with figures:
-        draw_observations(now, small, result)
-        attention(now, small, result)
-        draw_next_word(now, small, result)
-        st.caption(marks())
-    draw_curve(result.worked)
+        draw_stages(now, small, result, stage, row)
     how_to_read()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
-from i18n import _, gettext_lazy
+from i18n import _
 from ui.ablation.edits import Head
 from ui.ablation.effects import SEED
 from ui.input.controls import bound_widget
@@ -18,23 +18,13 @@ from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
-from ui.show.text import times
+from ui.show.tables import csv_table, download_table
+from ui.show.text import join_sentences, times
 from ui.state.params import set_params
 from viz.figures.evaluation import removal_curve
 
 ORDERS = 5
 MOST_STEPS = 72
-LINE = {
-    "least": gettext_lazy(
-        "Dots: at each step the head that changes the answer least. Dashed: mean and range of {orders} random "
-        "orders (seed {seed})."
-    ),
-    "most": gettext_lazy(
-        "Dots: at each step the head that changes the answer most. Dashed: mean and range of {orders} random "
-        "orders (seed {seed})."
-    ),
-}
 
 
 def curve(case: AblationExperiment) -> None:
@@ -49,7 +39,7 @@ def curve(case: AblationExperiment) -> None:
         right.button(
             _("Draw the curve"),
             on_click=lambda: set_params(CauseOptions, curve=True),
-            help=_("Starts the computation; it can be stopped and resumed."),
+            help=_("It can be stopped, and goes on where it was."),
         )
         return
     order, numbers = _greedy_order(case, steps)
@@ -101,18 +91,18 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
     show_notice(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), _("Ablation curve"), case.watch.unit)
     draw_chart(figure, "cause_curve")
-    st.caption(_(LINE[case.options.greedy], orders=len(random), seed=SEED))
+    st.caption(
+        _(
+            "Dots: greedy order. Dashed: mean and range of {orders} random orders (seed {seed}).",
+            orders=len(random),
+            seed=SEED,
+        )
+    )
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
-    download_button(
-        _("Save the table"),
-        csv_table(["heads removed", "last removed", case.watch.unit, *columns], table),
-        "headlight-removal-curve.csv",
-        _("Both curves as CSV"),
-        key="cause_save_curve",
-        provenance=page_provenance(),
-    )
+    names = ["heads ablated", "last ablated", case.watch.unit, *columns]
+    download_table(csv_table(names, table), "headlight-ablation-curve.csv", key="cause_save_curve")
 
 
 def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -> str:
@@ -120,31 +110,31 @@ def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -
     steps = len(values) - 1
     half = steps // 2
     if case.watch.names:
+        said = [
+            _(
+                "With {edits}, {after}; before, {before}.",
+                edits=_("{many} heads ablated", many=half),
+                after=times(float(values[half]), *case.watch.names),
+                before=times(float(values[0]), *case.watch.names),
+            )
+        ]
         turned = np.flatnonzero(np.sign(values) != np.sign(values[0]))
-        when = (
-            _("after {turned} heads the other answer is favoured", turned=turned[0])
-            if turned.size
-            else _("the same answer is favoured after all {steps}", steps=steps)
-        )
-        said = _(
-            "At first {whole}, after {half} heads {then}; {when}.",
-            whole=times(float(values[0]), *case.watch.names),
-            half=half,
-            then=times(float(values[half]), *case.watch.names),
-            when=when,
-        )
-        if not random.size:
-            return said
-        average = times(float(random[:, half].mean()), *case.watch.names)
-        return _("{said} In random orders, on average, {average} by then.", said=said, average=average)
-    beside = _(" (at random {mean:.2f} on average)", mean=random[:, half].mean()) if random.size else ""
-    return _(
-        "After {half} of {heads} heads the sentence vector is still {like:.2f} like the whole model's{beside}, after"
-        " {steps} heads {last:.2f}: 1 is the same, 0 nothing in common.",
-        half=half,
-        heads=len(case.places),
-        like=values[half],
-        beside=beside,
-        steps=steps,
-        last=values[-1],
-    )
+        if turned.size:
+            said.append(_("The favoured answer changes after {turned} heads.", turned=turned[0]))
+    else:
+        said = [
+            _(
+                "After {half} of {heads} heads, the cosine to the original vector is {like:.2f}; "
+                "after {steps}, {last:.2f}.",
+                half=half,
+                heads=len(case.places),
+                like=values[half],
+                steps=steps,
+                last=values[-1],
+            )
+        ]
+    if random.size:
+        mean = float(random[:, half].mean())
+        average = times(mean, *case.watch.names) if case.watch.names else f"{mean:.2f}"
+        said.append(_("Random orders, after {half} heads on average: {average}.", half=half, average=average))
+    return join_sentences(*said)

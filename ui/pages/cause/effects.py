@@ -13,7 +13,7 @@ from attention.edits import Ablate, Uniform, heads_moved, random_sets
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
-from i18n import _, gettext_lazy
+from i18n import _
 from inference.tasks.edit_effects import Effect
 from ui.ablation.edits import Head, describe_edits
 from ui.ablation.effects import RANDOM_SETS, SEED, as_head_map, heads_csv
@@ -22,7 +22,7 @@ from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_table
 from ui.show.text import factor, format_small, times
 from ui.state.params import set_params
 from viz.components.token_strip.token_strip import TokenChip, mount
@@ -31,15 +31,6 @@ from viz.figures.head_maps import head_map, mark_heads, picked_head
 from viz.figures.token_bars import bars
 
 ALL = "cause_all"
-OF_SETS = gettext_lazy(
-    "Of {n} other sets like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
-)
-OF_HEADS = gettext_lazy(
-    "Of {n} other heads, drawn at random, {less:.0f} % change the answer less (their median: {median})."
-)
-OF_EDITS = gettext_lazy(
-    "Of {n} other edits like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
-)
 
 
 def one_at_a_time(case: AblationExperiment) -> None:
@@ -53,8 +44,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
     most = places[int(sizes.argmax())]
     show_notice(
         _(
-            "Alone, head {head} matters most: without it {change}. {few} of {all} heads have less than a tenth of that"
-            " effect.",
+            "Ablating head {head} has the largest effect: {change}. {few} of {all} heads have less than a tenth of it.",
             head=case.name(most),
             change=_describe_change(case, found[int(sizes.argmax())]),
             few=int((sizes < sizes.max() / 10).sum()),
@@ -77,31 +67,9 @@ def one_at_a_time(case: AblationExperiment) -> None:
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme())
     draw_chart(figure, ALL, on_click=partial(_on_click, case))
-    scale = (
-        _("Colour: change of the sentence vector (1 − cosine), from 0 to 1.")
-        if vector
-        else _(
-            "Colour: change of the log-odds of “{first}” against “{second}”; 0.7 doubles the odds.",
-            first=case.watch.names[0],
-            second=case.watch.names[1],
-        )
-    )
-    st.caption(
-        _(
-            "Each cell is a head, ablated alone. {scale} Frame: selected; cross: ablated; ring: averaged.",
-            scale=scale,
-        )
-    )
+    st.caption(_("Each cell is a head, ablated by itself. Frame: selected; cross: ablated; ring: uniform weights."))
     rows = heads_csv(places, found, case.watch.effect)
-    about = _("Every head's effect as CSV")
-    download_button(
-        _("Save the table"),
-        rows,
-        "headlight-every-head.csv",
-        about,
-        key="cause_save_heads",
-        provenance=page_provenance(),
-    )
+    download_table(rows, "headlight-every-head.csv", key="cause_save_heads")
 
 
 def _on_click(case: AblationExperiment, key: str) -> None:
@@ -113,21 +81,11 @@ def _on_click(case: AblationExperiment, key: str) -> None:
 def _describe_change(case: AblationExperiment, change: float) -> str:
     """Describe a change of the metric in words."""
     if not case.watch.names:
-        return _("the sentence vector moves by {change}", change=format_small(change))
+        return _("the sentence vector moves by {change} (1 − cosine)", change=format_small(change))
     first, second = case.watch.names
-    if change < 0:
-        return _(
-            "“{first}” becomes {times} times less likely beside “{second}”",
-            first=first,
-            times=factor(change),
-            second=second,
-        )
-    return _(
-        "“{first}” becomes {times} times more likely beside “{second}”",
-        first=first,
-        times=factor(change),
-        second=second,
-    )
+    by = factor(change) if change >= 0 else f"1/{factor(change)}"
+    return _("the odds of “{first}” against “{second}” change by a factor of {times}",
+             first=first, second=second, times=by)  # fmt: skip
 
 
 def before_after(case: AblationExperiment) -> None:
@@ -149,10 +107,9 @@ def before_after(case: AblationExperiment) -> None:
     elif case.edits:
         show_notice(
             _(
-                "With {edits}, the sentence vector moves by {size}, on a scale from 0 (not at all) to 1 (nothing of it"
-                " is left).",
+                "With {edits}, {change}.",
                 edits=what,
-                size=format_small(1 - after),
+                change=_describe_change(case, 1 - after),
             ),
             role="status",
         )
@@ -177,15 +134,7 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption(_("Probabilities of the most likely answers; the two compared are highlighted."))
     both = csv_table(["when", "answer", "probability"], rows)
-    about = _("These numbers as CSV")
-    download_button(
-        _("Save the table"),
-        both,
-        "headlight-before-after.csv",
-        about,
-        key="cause_save_both",
-        provenance=page_provenance(),
-    )
+    download_table(both, "headlight-before-after.csv", key="cause_save_both")
 
 
 def chance(case: AblationExperiment) -> None:
@@ -204,9 +153,14 @@ def chance(case: AblationExperiment) -> None:
     if len(found) < 2:
         return
     less = float((np.abs(found) < abs(change)).mean())
-    of = OF_SETS if len(case.edits) > 1 else OF_HEADS if isinstance(case.edits[0], Ablate) else OF_EDITS
     show_notice(
-        _(of, n=len(found), less=100 * less, median=format_small(float(np.median(np.abs(found))))), role="status"
+        _(
+            "Of {n} random edits of the same kinds and size, {less:.0f} % change the answer less (median: {median}).",
+            n=len(found),
+            less=100 * less,
+            median=format_small(float(np.median(np.abs(found)))),
+        ),
+        role="status",
     )
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
@@ -229,21 +183,24 @@ def later_heads(case: AblationExperiment) -> None:
     moved = heads_moved(before, after)
     first = min((edit.layer for edit in case.edits), default=0)
     layer, head = (int(at) for at in np.unravel_index(int(moved.argmax()), moved.shape))
-    st.subheader(_("What changes in later heads?"))
+    st.subheader(_("Later heads"))
     if not moved.any():
         show_notice(
-            _("No other head looks elsewhere: what is removed lies in the last layer, or is nothing."), role="status"
+            _("No head's attention changes: the edits are in the last layer, or there are none."), role="status"
         )
         return
-    later = moved[first + 1 :]
-    most = _(
-        "Head {head} looks elsewhere most: {moved:.0f} % of its attention moves.",
-        head=case.name((layer, head)),
-        moved=100 * moved[layer, head],
+    start = min(first + 1, len(moved) - 1)
+    show_notice(
+        _(
+            "Head {head} changes most: {moved:.0f} % of its attention moves. The mean from layer {layer} on is "
+            "{mean:.1f} %.",
+            head=case.name((layer, head)),
+            moved=100 * moved[layer, head],
+            layer=start,
+            mean=100 * moved[start:].mean(),
+        ),
+        role="status",
     )
-    if later.size:
-        most = _("{most} In later layers {mean:.1f} % moves on average.", most=most, mean=100 * later.mean())
-    show_notice(most, role="status")
     shown = _shown_head(case, moved.shape, (layer, head))
     left, right = st.columns(2)
     with left:
@@ -254,25 +211,14 @@ def later_heads(case: AblationExperiment) -> None:
 
 def _map(moved: FloatArray, shown: Head) -> None:
     """Draw the share of each head's attention that moves, as a map on which the reader picks a head."""
-    figure = head_map(100 * moved, theme(), _("Attention that moves"), _("% of a head's attention"), selected=shown)
+    figure = head_map(100 * moved, theme(), _("Attention that moves"), "%", selected=shown)
     draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]))
     st.caption(
-        _(
-            "Each cell is a head: the share of its attention that moves to other words, mean over queries. Click "
-            "a head to see its rows."
-        )
+        _("Each cell is a head: the share of its attention that moves, mean over queries. Click a head to see it.")
     )
     rows = [(at, one, float(moved[at, one])) for at in range(moved.shape[0]) for one in range(moved.shape[1])]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
-    about = _("Every later head as CSV")
-    download_button(
-        _("Save the table"),
-        table,
-        "headlight-later-heads.csv",
-        about,
-        key="cause_save_later",
-        provenance=page_provenance(),
-    )
+    download_table(table, "headlight-later-heads.csv", key="cause_save_later")
 
 
 def _shown_head(case: AblationExperiment, shape: tuple[int, ...], most: Head) -> Head:

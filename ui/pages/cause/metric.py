@@ -41,9 +41,8 @@ from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 
-HELP = gettext_lazy(
-    "What is watched is how many times likelier the first label is than the second, as a logarithm (log-odds)."
-)
+COMPARED = gettext_lazy("The answer is measured as the log-odds of the first against the second.")
+NO_LABELS = gettext_lazy("This model predicts a number, not labels. Choose another output.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +71,11 @@ def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -
     }
     said = get_backend().predict((TextLabel if options.watch == "label" else WordTags)(**given))
     if said.probabilities is None or len(said.names) < 2:
-        show_notice(
-            _("This model returns a number, not probabilities of labels. Choose another output to watch."),
-            "status",
-        )
+        show_notice(translate(NO_LABELS), "status")
         return None
     place, at = (0, None) if options.watch == "label" else _pick_word(options, choice, asked, said)
     order = np.argsort(-said.logits[place], kind="stable")
     first, second = _two_labels(options, [said.names[label] for label in order])
-    if first == second:
-        show_notice(_("Pick two different labels to compare."), role="status")
-        return None
     places = [said.names.index(name) for name in (first, second)]
     return LabelPair(LabelEffects(**given, at=at), (first, second), partial(_pair_log_probs, said.sort, places))
 
@@ -97,11 +90,12 @@ def _pair_log_probs(sort: str, places: Sequence[int], effect: Effect) -> Effect:
 def _two_labels(options: CauseOptions, names: Sequence[str]) -> tuple[str, str]:
     """Draw the controls of the two compared labels and return both; ``names`` are sorted by likelihood."""
     first = options.first if options.first in names else names[0]
-    second = options.second if options.second in names else next(name for name in names if name != first)
-    for column, name, shown, label in zip(
-        st.columns(2), ("first", "second"), (first, second), (_("First label"), _("Second label")), strict=True
-    ):
-        bound_widget(CauseOptions, name, column.selectbox, label, list(names), shown=shown, help=translate(HELP))
+    others = [name for name in names if name != first]
+    second = options.second if options.second in others else others[0]
+    left, right = st.columns(2)
+    help = translate(COMPARED)
+    bound_widget(CauseOptions, "first", left.selectbox, _("First answer"), list(names), shown=first, help=help)
+    bound_widget(CauseOptions, "second", right.selectbox, _("Second answer"), others, shown=second, help=help)
     return first, second
 
 
@@ -168,9 +162,7 @@ class AnswerMetric:
     @property
     def unit(self) -> str:
         """Return the label of the metric."""
-        return (
-            _("log-odds of “{word}”", word=self.names[0]) if self.names else _("likeness to the vector before (cosine)")
-        )
+        return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
         """Return changes as effects: unchanged for log-odds, 1 − cosine (at least 0) for a vector."""
@@ -182,7 +174,7 @@ class AnswerMetric:
         return (
             _("change of the log-odds of “{word}”", word=self.names[0])
             if self.names
-            else _("how far the vector moves (1 − cosine)")
+            else _("change of the vector (1 − cosine)")
         )
 
 
@@ -205,9 +197,7 @@ def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> An
         return AnswerMetric(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
     if options.watch == "follows":
         if not asked.pair:
-            show_notice(
-                _("Whether one text follows another needs a second text. Press “+ second text” above."), role="status"
-            )
+            show_notice(_("This output needs a second text. Click “+ second text” above."), role="status")
             return None
         names = (_("follows"), _("does not follow"))
         return AnswerMetric(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, names)
@@ -229,14 +219,14 @@ def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given:
     filled = get_backend().predict(MaskedWords(**given, hidden=hidden))
     if not filled.whole:
         raise UserError(
-            gettext_lazy("The text reads differently with its word hidden. Type [MASK] in the word's place."),
+            gettext_lazy("With the mask, the rest of this text is tokenized differently. Mask another word."),
             way_out="text",
         )
     if hidden:
         start, end = hidden[0][1:]
         show_notice(
             _(
-                "“{word}” is hidden. Type {mask} in the text to hide another word.",
+                "“{word}” is masked. Type {mask} in the text to mask another word.",
                 word=choice.text[start:end],
                 mask=TYPED,
             ),
@@ -262,8 +252,8 @@ def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, st
     second = options.second or next((name for name in whole if name != first), "")
     words = []
     for column, name, shown, label in (
-        (left, "first", first, _("First word")),
-        (right, "second", second, _("Second word")),
+        (left, "first", first, _("First answer")),
+        (right, "second", second, _("Second answer")),
     ):
         typed = bound_widget(
             CauseOptions,
@@ -272,7 +262,7 @@ def _two_words(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, st
             label,
             shown=shown,
             max_chars=60,
-            help=_("The answer is measured as the log-odds of the first word against the second."),
+            help=translate(COMPARED),
         )
         words.append(typed.strip())
     if not all(words) or words[0] == words[1]:

@@ -43,7 +43,7 @@ class CauseOptions(AnsweringOptions):
     watch: str = option(
         "vector",
         label=gettext_lazy("Output"),
-        help=gettext_lazy("The output of the model whose change is measured."),
+        help=gettext_lazy("The model's answer whose change is measured."),
         choices=WATCHES,
     )
     first: str = ""  # first and second are the compared words or labels; "" is the likeliest
@@ -52,7 +52,7 @@ class CauseOptions(AnsweringOptions):
     word: int | None = option(
         None,
         label=gettext_lazy("Word"),
-        help=gettext_lazy("The word whose tag is measured; predictions are shown beside the words."),
+        help=gettext_lazy("The word whose tag is measured."),
         of_text=drop_place,
     )
     # Packed edits; "" ablates the selected head, if any, and "-" is no edit.
@@ -74,7 +74,7 @@ class CauseOptions(AnsweringOptions):
     greedy: str = option(
         "least",
         label=gettext_lazy("Each step ablates"),
-        help=gettext_lazy("Each step ablates the head that changes the answer least or most, of all that remain."),
+        help=gettext_lazy("Each step ablates the remaining head with the least or the largest effect."),
         choices={"least": gettext_lazy("the least"), "most": gettext_lazy("the most")},
     )
     # Number of heads that the curve removes.
@@ -159,7 +159,7 @@ def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
 
 def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
     """Draw an expander with buttons for whole layers, the list of edits, and a field to type edits."""
-    with st.expander(_("All ablations")):
+    with st.expander(_("All edits")):
         layer = head[0]
         mine = [Ablate(*place) for place in places if place[0] == layer]
         shortcuts = (

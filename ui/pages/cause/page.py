@@ -38,8 +38,8 @@ def how_to_read() -> None:
             _(
                 "- Ablating a head sets its part of the input of W_O to zero "
                 "([arXiv:1905.10650](https://arxiv.org/abs/1905.10650)).\n"
-                "- Any ablation changes something, so random sets of the same size show how much is usual.\n"
-                "- Effects of several heads do not add up, and another text may need other heads."
+                "- Any ablation changes something; random edits of the same size show the usual change.\n"
+                "- Effects of several heads do not add up, and differ between texts."
             )
         )
 
@@ -52,7 +52,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
     if len(trace.source) > MOST_TOKENS:
         show_notice(
             _(
-                "The text has {tokens} tokens; ablation takes at most {most}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(trace.source),
                 most=MOST_TOKENS,
             ),
@@ -94,7 +94,7 @@ def _passed_over(trace: Trace) -> str:
             model=name,
         )
     return _(
-        "{model} computes attention in its own way, so it cannot be ablated. Choose a model such as BERT.",
+        "{model} computes attention in its own code, so it cannot be edited. Choose a model such as BERT or GPT-2.",
         model=name,
     )
 

@@ -22,9 +22,7 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 def door(code: str | None) -> None:
     """Draw the forms to join and to open a room; ``code`` is that of a link to a closed room."""
     if code is not None:
-        show_notice(
-            _("There is no room “{code}” any more: its teacher has closed it, or the code is another.", code=code)
-        )
+        show_notice(_("There is no room “{code}” here: it is closed, or the code is another.", code=code))
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
     student, teacher = st.columns(2)
@@ -35,19 +33,14 @@ def door(code: str | None) -> None:
                 _("Class code"),
                 key=TYPED,
                 max_chars=LENGTH + 4,
-                help=_("Six letters and digits, from your teacher"),
+                help=_("Six letters and digits, from your teacher."),
             )
             _name()
             st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
         show_storage_time()
     with teacher:
         st.subheader(_("I teach"))
-        st.markdown(
-            _(
-                "Open a class and show its code: students see your page, answer your questions, and say if "
-                "they are lost."
-            )
-        )
+        st.markdown(_("Students join by a code, see your page, answer your questions, and say if they are lost."))
         if not is_open():
             this_machine_only()
         st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("You are its teacher in this browser"))
@@ -59,16 +52,18 @@ def draw_waiting_room(code: str) -> None:
         seen = store().student_view(code, visitor_secret())
     except NotInClass:
         with st.form("join", border=False):
-            st.markdown(_("You were invited to class **{code}**.", code=code))
+            st.markdown(_("**Class {code}**", code=code))
             _name()
             st.form_submit_button(
                 _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
             )
         show_storage_time()
         return
-    named = _("You are in, as {name}.", name=seen.name) if seen.name else _("You are in, without a name.")
     show_notice(
-        _("{named} What your teacher shows opens by itself; questions come up in the bar above.", named=named),
+        _(
+            "You are in the class (name: {name}). What your teacher shows opens by itself; questions appear above.",
+            name=seen.name or "–",
+        ),
         role="status",
     )
     with st.container(horizontal=True):
@@ -80,7 +75,7 @@ def draw_waiting_room(code: str) -> None:
         )
         with st.popover(_("Delete my data"), help=_("You leave the class, too")):
             st.button(
-                _("Delete and leave"),
+                _("Confirm"),
                 key="classroom_withdraw",
                 on_click=_withdraw,
                 args=(code,),
@@ -100,7 +95,7 @@ def _name() -> None:
         _("Name (optional)"),
         key=NAME,
         max_chars=LONGEST_NAME,
-        help=_("Your teacher alone sees it, beside your answers"),
+        help=_("Only your teacher sees it, with your answers."),
     )
 
 
@@ -133,8 +128,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A class is deleted when its teacher closes it, or a day after its last change. Only files "
-                "that the teacher saved remain.\n- Students see answers only after the teacher shows them, "
-                "without names.\n- All data stays on the machine that runs this app."
+                "- Students see answers only after the teacher shows them, without names.\n- A deleted class "
+                "leaves only the files that the teacher saved."
             )
         )

@@ -25,8 +25,8 @@ def this_machine_only() -> None:
     """Show that students cannot reach the app, and how to start it for them."""
     show_notice(
         _(
-            "Students cannot reach this app: it was started for this machine only. Restart it with “make run "
-            "FOR=class” or “headlight serve”."
+            "Students cannot reach this app, which runs for this machine only. Restart it with “make run FOR=class” "
+            "or “headlight serve”."
         ),
         role="status",
     )
@@ -36,7 +36,7 @@ def show_storage_time() -> None:
     """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
-            "Names and answers are stored on the machine that runs this app until the teacher closes the "
+            "Names and answers stay on the machine that runs this app. They are deleted when the teacher closes the "
             "class, or {hours} hours after its last change.",
             hours=int(KEPT // 3600),
         )
@@ -65,7 +65,7 @@ def draw_question_form(code: str) -> None:
             default="word",
             required=True,
             format_func=lambda kind: translate(NAMES[kind]),
-            help=_("How students answer, and how the answers are drawn"),
+            help=_("The kind of answer that students give."),
         )
         st.text_area(
             _("Question"), key=PROMPT, max_chars=LONGEST_PROMPT, height=80, help=_("Everybody sees it above their page")
@@ -75,7 +75,7 @@ def draw_question_form(code: str) -> None:
         st.text_input(
             _("Correct answer"),
             key=TRUTH,
-            help=_("Shown with the answers; a head such as 3-7, both counted from 0"),
+            help=_("Shown with the answers. A head: layer and head from 0, such as 3-7."),
         )
         st.button(
             _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
@@ -142,7 +142,7 @@ def invitations(code: str, here: str) -> list[str]:
 
 
 def _entrance(code: str) -> None:
-    st.metric(_("Class code"), code, help=_("Students type it on the page A class, or follow the link"))
+    st.metric(_("Class code"), code, help=_("Students type it on the page Class, or open the link."))
     links = invitations(code, st.context.url or "")
     if not links:
         this_machine_only()
@@ -165,7 +165,7 @@ def _draw_lead_toggle(code: str) -> None:
         key=TOGGLE,
         on_change=_lead_or_not,
         args=(code,),
-        help=_("While it is on, every page that you open is opened for all who follow"),
+        help=_("Students who follow see every page that you open."),
     )
 
 
@@ -191,7 +191,7 @@ def _draw_live_answers(code: str) -> None:
     if board.revealed:
         answers(question, board.answers_to(board.asked), "desk_answers")
         return
-    with st.popover(_("Show the answers"), help=_("To you and to the students; you are asked once more")):
+    with st.popover(_("Show answers"), help=_("To you and to the students, after a confirmation.")):
         n = len(board.answers_to(board.asked))
         st.markdown(
             _(
@@ -201,7 +201,7 @@ def _draw_live_answers(code: str) -> None:
             )
         )
         st.button(
-            _("Show answers"),
+            _("Confirm"),
             key="classroom_reveal",
             on_click=_perform,
             args=(store().reveal, code),
@@ -221,21 +221,21 @@ def _closing(code: str) -> None:
             _("Save answers"),
             csv_table(names, rows),
             "headlight-class.csv",
-            _("Every answer to every question, with the names that students gave"),
+            _("All answers with the names of the students."),
         )
         with st.popover(_("Delete student data"), help=_("The room and its questions stay")):
-            st.markdown(_("All names and all answers are deleted. Save the answers first if you need them."))
+            st.markdown(_("Names and answers are deleted. Save them first if you need them."))
             st.button(
-                _("Delete them now"),
+                _("Confirm"),
                 key="classroom_erase",
                 on_click=_perform,
                 args=(store().erase, code),
                 help=_("This cannot be undone"),
             )
         with st.popover(_("Close the room"), help=_("Ends the class")):
-            st.markdown(_("Nothing of the class is kept on this machine. Save the answers first if you need them."))
+            st.markdown(_("Names and answers are deleted. Save them first if you need them."))
             st.button(
-                _("Close it now"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
+                _("Confirm"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
     show_storage_time()
 

@@ -1,12 +1,21 @@
-"""Address parameters of the page Side by side."""
+"""Options of the view Compare, and controls of the second reading: another text, another model, or ablated heads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from attention.edits import drop_token_edits
-from i18n import gettext_lazy
-from ui.state.params import AnsweringOptions
+import streamlit as st
+
+from attention.edits import Ablate, EditSet, drop_token_edits
+from attention.view import View
+from i18n import _, gettext_lazy
+from ui.ablation.controls import chosen_edits, draw_panel
+from ui.input.controls import bound_widget
+from ui.input.model_chip import pick_model
+from ui.input.second_text import settle_second_text
+from ui.run import fine_tuning
+from ui.state.params import AnsweringOptions, set_params
+from ui.state.view_state import ViewState
 from viz.options import option
 
 DIFFERS = {
@@ -18,7 +27,7 @@ SHOWS = {
     "pair": gettext_lazy("Two runs"),
     "set": gettext_lazy("Set of pairs"),
 }
-BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("Your own file")}
+BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("Your file")}
 HEADS = {"same": gettext_lazy("Same head"), "best": gettext_lazy("Most similar head")}
 
 
@@ -36,7 +45,7 @@ class CompareOptions(AnsweringOptions):
     bring: str = option(
         "ready",
         label=gettext_lazy("Pairs"),
-        help=gettext_lazy("Texts that differ in meaning, and controls that differ only in wording"),
+        help=gettext_lazy("Texts of another meaning, and controls of another wording"),
         choices=BRINGS,
     )
     leaf: int = 1  # page of the list of pairs, from 1
@@ -54,10 +63,77 @@ class CompareOptions(AnsweringOptions):
     heads: str = option(
         "same",
         label=gettext_lazy("Matched head"),
-        help=gettext_lazy(
-            "Same number suits only related models; similar heads distribute attention alike on the same sentences."
-        ),
+        help=gettext_lazy("Heads of the same number suit only related models."),
         choices=HEADS,
     )
     # Packed edits of the second reading; "" ablates the first head of the first layer.
     edits: str = option("", of_text=drop_token_edits)
+
+
+def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
+    """Return the options with defaults filled in: a second text if one fits the first, else ablated heads."""
+    other = settle_second_text(CompareOptions, choice, options.other)
+    return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
+
+
+def pick_source() -> None:
+    """Draw the control of the source: two runs, or a set of pairs."""
+    bound_widget(CompareOptions, "show", st.segmented_control, required=True)
+
+
+def pick_difference(differs: str) -> None:
+    """Draw the control of the difference: a text, a model or ablated heads."""
+    bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)
+
+
+def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, str]:
+    """Draw the control of the second model; return its name and revision."""
+    model = options.beside or _first_other(choice)
+    pick_model(
+        "compare",
+        model,
+        options.beside_revision,
+        lambda name, revision: set_params(CompareOptions, beside=name, beside_revision=revision),
+        label=_("The second model"),
+    )
+    return model, options.beside_revision
+
+
+def pick_heads(same: bool) -> bool:
+    """Return whether heads are paired by similarity instead of by number.
+
+    The control is disabled if ``same`` is false, since the models then have no heads of equal number.
+    """
+    picked: str = bound_widget(
+        CompareOptions,
+        "heads",
+        st.segmented_control,
+        required=True,
+        disabled=not same,
+        **{} if same else {"shown": "best"},
+    )
+    return picked == "best"
+
+
+def _first_other(choice: ViewState) -> str:
+    """Return another downloaded model, of the same kind if possible; the model itself if there is none."""
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    kind = cards[choice.model].kind if choice.model in cards else "encoder"
+    others = [card for card in cards.values() if card.downloaded and card.id != choice.model]
+    return next((card.id for card in others if card.kind == kind), others[0].id if others else choice.model)
+
+
+def pick_edits(options: CompareOptions, view: View) -> EditSet:
+    """Draw the list of ablated heads, and return all edits of the second reading.
+
+    By default the first head of the first attending layer is ablated, since it can affect all later layers.
+    """
+    edits = chosen_edits(options, (view.attending[0], 0), _part(view))
+    offered = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]
+    draw_panel(CompareOptions, edits, offered=offered)
+    return edits
+
+
+def _part(view: View) -> str:
+    """Return the stack that an edit names; "" in a model with a single stack."""
+    return (view.part or view.trace.part) if len(view.trace.parts) > 1 else ""

@@ -1,7 +1,8 @@
-"""Results of a set of text pairs: the change of each head, and the pairs behind a head's number."""
+"""A set of text pairs: its source, its maps and table of heads, and the pairs behind a head's number."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -10,19 +11,29 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from i18n import _, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference import UserError
+from probing.text_pairs import TextPair, parse
 from ui.input.controls import bound_widget, head_of, keep_head
+from ui.input.text_files import TABLES, pick_encoding
 from ui.input.view_options import pick_part
 from ui.pages.compare.options import CompareOptions
-from ui.pages.compare.pair_set_descriptions import describe_head, describe_pair_set
-from ui.pages.compare.pair_set_files import heads_csv, pairs_of_head_csv, set_provenance
-from ui.pages.compare.pair_set_results import PairSet, Place, first_of, measure_set
-from ui.pages.compare.pair_set_source import pick_pairs
+from ui.pages.compare.pair_set_result import (
+    PairSet,
+    Place,
+    describe_head,
+    describe_pair_set,
+    first_of,
+    heads_csv,
+    measure_set,
+    pairs_of_head_csv,
+    set_provenance,
+)
+from ui.paths import ASSETS
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import download_button, draw_table
+from ui.show.tables import csv_table, download_button, draw_table
 from ui.show.text import format_small
 from ui.show.views import link_to_view
 from ui.state.params import format_params
@@ -31,6 +42,77 @@ from ui.state.session import FRESH
 from ui.state.view_state import LONGEST_LINK, ViewState, fits, to_query
 from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.theme import truncate
+
+FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
+WANTED = gettext_lazy(
+    "CSV, TSV, JSON Lines or Parquet with the texts in columns a and b. Optional column kind: “change” (of meaning, "
+    "default) or “control” (of wording)."
+)
+
+
+def _ready_pairs() -> tuple[TextPair, ...]:
+    found = []
+    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8")):
+        if probe["language"] == "English":
+            found.append(TextPair(probe["text"], probe["other"]))
+            found += [TextPair(probe["text"], neutral, control=True) for neutral in probe["neutral"]]
+    return tuple(found)
+
+
+READY = _ready_pairs()
+
+
+def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
+    """Draw the controls of the set and return its pairs; None if there are none yet."""
+    bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
+    if bring == "ready":
+        changes = sum(not pair.control for pair in READY)
+        show_notice(
+            _(
+                "{changes} English pairs that differ in meaning, and {controls} controls that differ in wording.",
+                changes=changes,
+                controls=len(READY) - changes,
+            ),
+            role="status",
+        )
+        download_button(
+            _("Save these pairs"),
+            pairs_csv(READY),
+            "headlight-pairs.csv",
+            _("A file to edit and open"),
+        )
+        return READY
+    uploaded = st.file_uploader(
+        _("File of pairs"),
+        TABLES,
+        key=FILE,
+        max_upload_size=5,
+        help=_("At most 500 pairs"),
+    )
+    if uploaded is None:
+        show_notice(WANTED, role="status")
+        return None
+    try:
+        encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
+        return _parse_once((uploaded.file_id, encoding), uploaded.getvalue())
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return None
+
+
+def pairs_csv(pairs: tuple[TextPair, ...]) -> str:
+    """Return pairs as a CSV file that can be uploaded again."""
+    lines = ([pair.a, pair.b, "control" if pair.control else "change"] for pair in pairs)
+    return csv_table(["a", "b", "kind"], lines)
+
+
+def _parse_once(file: tuple[str, str], content: bytes) -> tuple[TextPair, ...]:
+    """Parse a file of pairs, once per file and encoding, since the page runs again at every click."""
+    kept: tuple[tuple[str, str], tuple[TextPair, ...]] = st.session_state.get(PARSED, (("", ""), ()))
+    if kept[0] != file:
+        kept = st.session_state[PARSED] = (file, parse(content, file[1]))
+    return kept[1]
+
 
 CHANGED, CONTROL = "compare_set_changed", "compare_set_control"
 PER_LEAF = 6  # pairs on a page of the list
@@ -86,9 +168,9 @@ def _maps(found: PairSet, head: Place, choice: ViewState) -> None:
         draw_chart(figure, CONTROL, place=right, on_click=keep_head, about=partial(set_provenance, found, choice))
     st.caption(
         _(
-            "Each cell is a head: mean Jensen–Shannon divergence over the pairs; pairs that share a text "
-            "count once. Both maps share a scale. Ring: changes more with meaning than wording (two-sided "
-            "permutation test, Holm-corrected, α = 0.05). Frame: the selected head; click to select another."
+            "Mean Jensen–Shannon divergence over the pairs; pairs that share a text count once. Both maps share a "
+            "scale. Ring: changes more with meaning than wording (two-sided permutation test, Holm-corrected, "
+            "α = 0.05)."
         )
     )
 
@@ -107,23 +189,23 @@ def _table(found: PairSet, choice: ViewState) -> None:
         columns[_("than the control")] = [translate(across.verdict(int(at))) for at in order]
         columns[_("p, two-sided")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
-        st.caption(_("In bits, with bootstrap 95 % intervals. “more”: change minus control, for texts with both."))
+        st.caption(_("In bits, with bootstrap 95 % intervals. “more”: change minus control, in texts with both."))
         draw_table(columns, key="compare_set_table")
     download_button(_("Save all heads"), heads_csv(found), "headlight-across-heads.csv",
-         _("Mean change, control and test result as CSV, all digits; heads count from 0"),
+         _("All digits"),
          provenance=set_provenance(found, choice))  # fmt: skip
 
 
 def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptions) -> None:
     """Draw the pairs sorted by the head's change, each with a link to its comparison."""
-    st.subheader(_("Pairs of texts"))
+    st.subheader(_("Pairs"))
     show_notice(describe_head(found, head), role="status")
     bits = found.bits[:, head[0], head[1]]
     order = [int(at) for at in np.argsort(-bits, kind="stable")]
     leaves = ceil(len(order) / PER_LEAF)
     leaf = max(1, min(options.leaf, leaves))
     if leaves > 1:
-        about = _("{all:,} pairs, most changed first; {n} per part", all=len(order), n=PER_LEAF)
+        about = _("{all:,} pairs, most changed first", all=len(order))
         bound_widget(
             CompareOptions,
             "leaf",
@@ -137,17 +219,16 @@ def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptio
     for at in order[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]:
         pair = found.pairs[at]
         said = _(
-            "{bits} bits, {kind}, {words}: “{one}” | “{other}”",
+            "{bits} bits, {kind}: “{one}” | “{other}”",
             bits=format_small(float(bits[at])),
-            kind=_("wording only") if pair.control else _("meaning"),
-            words=ngettext("{n} word", "{n} words", pair.words, n=pair.words),
+            kind=_("control") if pair.control else _("change"),
             one=truncate(pair.a, LONGEST),
             other=truncate(pair.b, LONGEST),
         )
         show_notice(said, role="status")
         _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
     download_button(_("Save pair results"), pairs_of_head_csv(found, head), "headlight-across-pairs.csv",
-         _("This head's divergence for each pair as CSV, all digits; heads count from 0"),
+         _("All digits"),
          provenance=set_provenance(found, choice))  # fmt: skip
 
 
@@ -156,7 +237,7 @@ def _link(there: ViewState, other: str, head: Place) -> None:
     there = replace(there, layer=head[0], head=head[1])
     query = {**to_query(there), **format_params(CompareOptions(differs="text", other=other))}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:
-        link_to_view("compare", _("Compare words"), icon=":material/compare:",
-                     query=query, help=_("These two texts in this head, word by word"))  # fmt: skip
+        link_to_view("compare", _("Compare both"), icon=":material/compare:",
+                     query=query, help=_("Compare both"))  # fmt: skip
     else:
         show_notice(_("These texts are too long for a link."), role="status")

@@ -20,8 +20,7 @@ from inference.files import sources
 from ui.ablation.edits import describe_edits
 from ui.input.second_text import pick_second_text
 from ui.input.unknown_words import require_readable
-from ui.pages.compare.controls import pick_edits, pick_heads, pick_second_model
-from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.options import CompareOptions, pick_edits, pick_heads, pick_second_model
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
@@ -69,10 +68,11 @@ class Sides:
             return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
         if self.options.differs == "edit":
             edits = describe_edits(self.edits, self.beside.left)
-            return _("before"), _("with {edits}", edits=edits) if edits else _("without ablation")
+            return _("without ablation"), _("with {edits}", edits=edits) if edits else _("without ablation")
         if self.changed_word is None:
             return _("in the first text"), _("in the second")
-        return _("with “{word}”", word=self.changed_word[0]), _("with “{word}”", word=self.changed_word[1])
+        one, other = (_("with {edits}", edits=f"“{word}”") for word in self.changed_word)
+        return one, other
 
     @cached_property
     def changed_word(self) -> tuple[str, str] | None:
@@ -132,7 +132,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("A text has only special tokens, which are hidden; show them in View options."),
+            _("All tokens are hidden special tokens."),
             role="status",
         )
         return None
@@ -146,7 +146,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
     """Return the trace of the second reading, or None with a notice if it fails."""
     try:
-        with st.spinner(_("Running the second text or model"), show_time=True):
+        with st.spinner(_("Running the model"), show_time=True):
             return require_readable(get_backend().trace(asked))
     except UserError as refusal:
         if refusal.way_out == "download" or reader.model == get_view_state().model:
@@ -177,8 +177,7 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
         return True
     show_notice(
         _(
-            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or another kind "
-            "of attention.",
+            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or stack.",
             first=models[0],
             part=translate(PARTS[part]),
             second=models[1],
@@ -190,7 +189,7 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
 
 def _says_too_long() -> None:
     if get_params(CompareOptions).other and "other" not in st.query_params:
-        show_notice(_("The second text is too long for a link; a copied link keeps only the first."), role="status")
+        show_notice(_("These texts are too long for a link."), role="status")
 
 
 def _title(model: str, revision: str) -> str:

@@ -1,18 +1,23 @@
-"""The view Explore: maps of all heads, a large map of the selected head, and the text."""
+"""The view Explore: maps of all heads, a large map of the selected head, the text, and the folded measures."""
+
+from __future__ import annotations
 
 import streamlit as st
 
+from attention.measures import HeadSummary, attention_received, by_offset
 from attention.trace import Trace
+from attention.view import View
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.pages.explore.measures import draw_measures, is_unfolded
-from ui.pages.explore.variants import draw_variants, link_to_comparison
-from ui.pages.explore.why import draw_text_why
+from ui.input.controls import head_name
+from ui.pages.explore.variants import draw_text_why, draw_variants, link_to_comparison
 from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
+from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace
+from ui.show.chart import draw_chart, theme
 from ui.show.live_fragment import fragment_state
 from ui.show.microscope import draw_microscope
 from ui.show.pronoun_head import draw_pronoun_head
@@ -20,13 +25,53 @@ from ui.show.reading_help import reading_help
 from ui.show.why_head import is_open
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, offset_profile
+from viz.figures.token_bars import received_by_token
 
-WHAT = gettext_lazy(
-    "A language model reads with many **heads**. For each word, a head decides how much to attend to every other word."
-)
+KEY = "measures"
+REACH = 12  # largest distance in the offset profile, in tokens
+WHOLE_MAP = 2048  # queries or keys; larger maps have no figures of single heads
+
+
+def is_unfolded() -> bool:
+    """Return whether the figures are open in this run."""
+    return bool(st.session_state.get(KEY, False))
+
+
+def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> None:
+    """Draw the figures if they are open; otherwise nothing is computed."""
+    folded = st.expander(_("Compare measures"), key=KEY, on_change="rerun")
+    if not folded.open:
+        return
+    colours = theme()
+    name = head_name(layer, head)
+    size = MapSize(len(view.queries), len(view.keys), view.causal)
+    chosen = (layer, head)
+    with folded:
+        left, right = st.columns(2)
+        figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
+        draw_chart(figure, "entropy", place=left)
+        if view.part != "cross":  # the place of a target token and of a source token are no distance apart
+            figure = distance_by_layer(survey.distance, size, colours, selected=chosen)
+            draw_chart(figure, "distance", place=right)
+        if max(size.queries, size.keys) > WHOLE_MAP:
+            show_notice(
+                _("Figures of one head have at most {most} tokens.", most=WHOLE_MAP),
+                role="status",
+            )
+            return
+        weights = view.weights(layer, head)
+        if view.part != "cross":
+            shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
+            draw_chart(offset_profile(shares, colours, name), "profile", place=left)
+        tokens = [cell.label for cell in view.keys]
+        figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name)
+        draw_chart(figure, "received", place=right)
+
+
+WHAT = gettext_lazy("A model has many **heads**. For each word, a head decides how much to attend to every other word.")
 LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
-TOO_LARGE = gettext_lazy("The text is too long: its file could not be opened again")
-SAVE = gettext_lazy("A file with all recorded values, which Headlight can open again")
+SAVE = gettext_lazy("All recorded values, in a file that Headlight can open; at most 380 MB")
 
 
 def how_to_read() -> None:
@@ -34,13 +79,12 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A **head** gives each token (row) a weight for every token it attends to (columns). A row "
-                "sums to one: it is the softmax of q · kᵀ / √d in most models "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- Rare words are split into "
-                "tokens; a token that continues a word begins with ##.\n- A large weight shows where a head "
-                "attends, not how the model uses it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
-                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the "
-                "first token often means that a head has nothing to do "
+                "- Each row is a query token, each column a key token. A row sums to one: in most models, "
+                "the softmax of q · kᵀ / √d ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- A token "
+                "that continues a word begins with ##.\n- A large weight shows where a head attends, not how the "
+                "model uses it ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186), "
+                "[arXiv:1908.04626](https://arxiv.org/abs/1908.04626)). Much weight on [CLS], [SEP] or the first "
+                "token often means that a head has nothing to do "
                 "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )
@@ -58,7 +102,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     st.link_button(
         _("Save the trace"),
         f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
-        help=translate(SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE),
+        help=translate(SAVE),
         icon=":material/save:",
         disabled=trace.nbytes >= LARGEST_FILE,
     )

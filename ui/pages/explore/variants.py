@@ -1,15 +1,17 @@
-"""The switch between a text and its variant with another meaning, such as “too tired” and “too wide”.
+"""A text and its variant with another meaning: the switch between them, and the panel “Why this head?”.
 
-The library's probes (ui/input/probes.py) name the two texts, the source word and its two candidates. A head switches
-if it prefers the first candidate in one text and the second in the other, counted as on the tab of links
-(`attention.head_search.flips`).
+The library's probes (ui/input/probes.py) name the two texts, such as “too tired” and “too wide”, the source word and
+its two candidates. A head switches if it prefers the first candidate in one text and the second in the other, counted
+as on the tab of links (`attention.head_search.flips`).
 """
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,16 @@ from attention.head_search import LEAST, flips
 from attention.view import View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
+from inference.tasks.score_decomposition import ScoreRequest
 from ui.input.composing import read_texts
 from ui.input.probes import LIBRARY, Probe
 from ui.run.head_answers import HeadAnswers, Words, ask_again, ask_heads
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.run.traces import request_of
+from ui.run.traces import input_of, request_of
 from ui.show.views import link_to_view
+from ui.show.why_head import Explained, ExplainedLink, Variant, draw_why
+from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 
 KEY = "variant"
@@ -148,7 +153,7 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
         "second_now": f"{now[1]:.0%}",
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}. "
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}. "
         "Head {head} changes most: "
         "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
         **values,
@@ -177,6 +182,48 @@ def link_to_comparison(choice: ViewState) -> None:
         "compare",
         translate(COMPARE),
         icon=":material/compare:",
-        help=_("Both texts, head by head."),
+        help=translate(COMPARE),
         query={"model": choice.model, "differs": "text", **texts},
     )
+
+
+def draw_text_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -> None:
+    """Draw the panel for the selected link of a text."""
+    asked = Explained(
+        partial(question, choice, view),
+        partial(set_view_state, facing="out"),
+        partial(variant_answer, choice, view),
+    )
+    draw_why(view, selection, asked)
+
+
+def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest:
+    """Return the request for the link; the text is that of the trace, also for an opened file."""
+    return ScoreRequest(
+        **input_of(choice, view.trace),
+        part=view.part or view.trace.part,
+        layer=link.layer,
+        head=link.head,
+        query_token=link.query,
+        key_token=link.key,
+    )
+
+
+def variant_answer(choice: ViewState, view: View, link: ExplainedLink) -> Variant:
+    """Return the decomposition of the same link in the text's variant, and the words that differ.
+
+    The answer is None if the library has no variant, or if it has other tokens at these places.
+    """
+    variants = variants_of(choice)
+    if variants is None:
+        return None, ("",)
+    text = other_text(choice, variants)
+    words = variants.words if choice.text == variants.texts[0] else variants.words[::-1]
+    try:
+        trace = get_backend().trace(replace(request_of(choice), text=text, pair=None, cut=None))
+        places, own = (link.query, link.key), view.trace
+        if any(at >= len(trace.source) or trace.source.ids[at] != own.source.ids[at] for at in places):
+            return None, ("",)
+        return get_backend().inspect(replace(question(choice, view, link), text=text, cut=None, checks=0)), words
+    except UserError:  # The panel explains the text that is shown; the variant is an addition.
+        return None, ("",)

@@ -1,7 +1,10 @@
 """The view Find: heads that link a source word to a candidate, in a text and in its variants."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,22 +16,53 @@ from ui.input.composing import compose
 from ui.input.controls import control_row
 from ui.input.probes import Probe
 from ui.input.unknown_words import require_readable
-from ui.pages.find.descriptions import answers_csv
-from ui.pages.find.library import draw_probe_files, pick_probe
-from ui.pages.find.options import FindOptions
-from ui.pages.find.question import answer, compare, options, pick_strength, pick_words
-from ui.pages.find.words import has_enough_words, words_of
-from ui.run.head_answers import ask_again, ask_heads
+from ui.pages.find.question import (
+    FindOptions,
+    answer,
+    compare,
+    draw_probe_files,
+    has_enough_words,
+    pick_probe,
+    pick_strength,
+    pick_words,
+    words_of,
+)
+from ui.run.head_answers import HeadAnswers, ask_again, ask_heads
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
 from ui.show.pronoun_head import draw_pronoun_head
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_button, page_provenance
-from ui.state.params import set_params
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+
+
+def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
+    """Return a CSV row per head with its weights in both texts."""
+    both = [asked] if other is None else [asked, other]
+    names = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
+    header = [_("layer"), _("head")]
+    header += [_("weight: {word}", word=name) for name in names]
+    if other is not None:
+        others = [other.view.keys[cell].text for cell in (other.words.first, other.words.second)]
+        header += [_("{column} (other text)", column=_("weight: {word}", word=name)) for name in others]
+    header += [_("others give: {word}", word=name) for name in names]
+    if other is not None:
+        header += [_("{column} (other text)", column=_("others give: {word}", word=name)) for name in others]
+    rows = []
+    for layer, head in np.argwhere(np.isfinite(asked.preference)).tolist():
+        weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
+        given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
+        rows.append([layer, head, *weights, *given])
+    return csv_table(header, rows).encode()
+
+
+def _digits(weight: float) -> float | None:
+    return None if np.isnan(weight) else float(f"{weight:.6g}")
+
 
 OTHER, NEUTRAL = "find_other", "find_neutral"
 
@@ -38,11 +72,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head in which *it* attends to *animal* seems to resolve the pronoun. Test it: does it "
-                "flip if one word changes the meaning?\n- Any change of a text flips some heads. Neutral "
-                "rewordings show how many flips to expect from the wording alone.\n- Attention is not yet an "
-                "effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): ablate the head to measure "
-                "that. Words of several tokens follow [arXiv:1906.04341](https://arxiv.org/abs/1906.04341)."
+                "- A head in which *it* attends to *animal* may resolve the pronoun. Test it: does it flip if "
+                "one word changes the meaning?\n- Any change flips some heads. Neutral rewordings show how many "
+                "flip by chance.\n- Attention is not an effect ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)): "
+                "ablate the head. Attention to a word is the sum over its tokens, attention from it the mean "
+                "([arXiv:1906.04341](https://arxiv.org/abs/1906.04341))."
             )
         )
 
@@ -60,25 +94,25 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
         key=OTHER,
         height=120,
         on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
-        help=_("The same sentence with one word changed that changes the meaning, such as wide for tired."),
+        help=_("The sentence with one word that changes its meaning, such as wide for tired."),
     )
     neutral = right.text_area(
         _("Neutral rewordings"),
         key=NEUTRAL,
         height=120,
         on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
-        help=_("The first sentence, changed without changing its meaning; one per line."),
+        help=_("One per line, with the same meaning; they show how many heads flip by chance."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
 
 def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerator) -> None:
     """Draw the words with their controls in ``row``, the answer, and the comparison with the other texts."""
-    found = options()
+    found = get_params(FindOptions)
     view = View(trace, words=True)
     if not has_enough_words(view):
         show_notice(
-            _("This view compares two candidates for a source word. Type a text of at least three words."),
+            _("Type at least three words."),
             role="status",
         )
         return
@@ -98,12 +132,12 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
     if other:
         request = request_of(choice)
         try:
-            with st.spinner(_("Reading the other texts")):
+            with st.spinner(_("Reading the sentences")):
                 asked_again = [_with_text(request, text) for text in (other, *neutral)]
                 changed, *harmless = map(require_readable, get_backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
-                show_notice(_("The changed text lacks one of the three words. Keep them, and change another word."))
+                show_notice(_("The changed text must keep the three words."))
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest)
@@ -113,7 +147,7 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None, row: DeltaGenerat
         _("Save the table"),
         answers_csv(asked, again),
         "headlight-find.csv",
-        _("Every head's weights as CSV, all digits"),
+        _("All digits"),
         provenance=page_provenance(),
     )
     draw_probe_files(asked, other, neutral)

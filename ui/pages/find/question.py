@@ -1,27 +1,176 @@
-"""Figures and controls of the page Find: the three words, the heads' answers, and the changed text."""
+"""The question of the view Find: its options, its three words, their controls, and the figures of the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.head_search import LEAST, flips, follows
+from attention.head_names import head_label
+from attention.head_search import LEAST, Flags, flips, follows, prefers_first
+from attention.mask import FloatArray
 from attention.view import View
-from i18n import _, gettext_lazy, translate
-from ui.pages.find.descriptions import describe_flips, describe_preference, describe_strongest
-from ui.pages.find.options import ROLES, FindOptions
-from ui.run.head_answers import HeadAnswers
+from i18n import _, error_message, gettext_lazy, translate
+from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
+from ui.run.head_answers import HeadAnswers, Words
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.params import get_params, set_params
-from ui.state.session import set_view_state
+from ui.show.tables import download_button
+from ui.show.text import format_comma_list, join_sentences
+from ui.state.params import drop_place, set_params
+from ui.state.selection import find_word, select
+from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.figures.head_maps import head_map, picked_head
+from viz.options import option
+
+ROLES = ("source", "first", "second")
+
+
+@dataclass(frozen=True)
+class FindOptions:
+    """Options of the page Find, besides the shared view state."""
+
+    against: int | None = option(None, of_text=drop_place)  # token of the second candidate
+    inward: bool = False  # the candidates attend to the source
+    clicking: str = option("source", choices=ROLES)  # role that a clicked word gets
+    other: str = ""  # the changed text; "" is that of the probe
+    neutral: str = ""  # texts with harmless changes, one per line; "" are those of the probe
+
+
+def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
+    """Return the three words of the question, and notes on missing words.
+
+    Each word is the reader's, else that of the probe, else the most attended word. ``against`` is the second
+    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    """
+    example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
+    selection, notes = select(choice, view, example)
+    source, first, second = selection["focus"], selection["target"], _cell_of_token(view, against)
+    missing = (
+        []
+        if probe is None
+        else [word for word in (probe.source, *probe.candidates) if find_word(view.keys, word) is None]
+    )
+    if missing:
+        notes.append(
+            _(
+                "The model does not read {words} in this text. Pick other words, or a model of its language.",
+                words=format_comma_list([_quote(word) for word in missing]),
+            )
+        )
+    if second is None and probe is not None and first == find_word(view.keys, probe.candidates[0]):
+        second = find_word(view.keys, probe.candidates[1])
+    ordered = _most_attended(view, source)
+    taken = [source]
+    if first is None or first == source:
+        first = next(cell for cell in ordered if cell not in taken)
+    taken.append(first)
+    if second is None or second in taken:
+        second = next(cell for cell in ordered if cell not in taken)
+    return Words(source, first, second), notes
+
+
+def has_enough_words(view: View) -> bool:
+    """Return whether the text has at least three words."""
+    return sum(not cell.special for cell in view.keys) >= 3
+
+
+def _most_attended(view: View, source: int) -> list[int]:
+    """Return the words sorted by the largest weight that any head gives them from the source."""
+    largest = view.rows(source).max(axis=(0, 1))
+    words = [at for at, cell in enumerate(view.keys) if not cell.special]
+    return sorted(words, key=lambda at: -float(largest[at]))
+
+
+def _cell_of_token(view: View, token: int | None) -> int | None:
+    if token is None:
+        return None
+    return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), None)
+
+
+def _quote(word: str) -> str:
+    return f"“{word}”"
+
+
+PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
+NAME = "probe_name"
+MINE = -1  # index for the reader's own text
+
+
+def probes() -> tuple[Probe, ...]:
+    """Return the reader's own probes, then those of the library."""
+    mine: tuple[Probe, ...] = st.session_state.get(OWN, ())
+    return (*mine, *LIBRARY)
+
+
+def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
+    """Draw the control of the probe in ``row``, and return the probe of the current text, if any."""
+    known = probes()
+    now = probe_of(choice.text, known)
+    st.session_state[PICK] = MINE if now is None else known.index(now)
+    row.selectbox(
+        _("Ready question"),
+        range(MINE, len(known)),
+        key=PICK,
+        format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
+        on_change=_set_probe,
+        help=_("A word, two candidates, a changed text and neutral rewordings."),
+        width=360,
+    )
+    return now
+
+
+def _set_probe() -> None:
+    at = st.session_state[PICK]
+    if at != MINE:
+        set_view_state(**FRESH, text=probes()[at].text, pair="")
+        set_params(FindOptions, against=None, other="", neutral="", clicking="source")
+
+
+def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
+    """Draw the controls that save the current question as a probe and open saved probes."""
+    with st.expander(_("Your own questions")):
+        name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("Its name in the list"))
+        source, first, second = (
+            asked.view.keys[cell].text for cell in (asked.words.source, asked.words.first, asked.words.second)
+        )
+        now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
+        mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
+        download_button(
+            _("Save the questions"),
+            dump_probes([*mine, now]),
+            "headlight-probes.json",
+            _("This question and those that you opened."),
+            kind="application/json",
+        )
+        st.file_uploader(
+            _("Open questions"),
+            type="json",
+            key=UPLOAD,
+            on_change=_open,
+            max_upload_size=5,
+            help=_("A file saved here"),
+        )
+        if problem := st.session_state.pop(PROBLEM, ""):
+            show_notice(problem)
+
+
+def _open() -> None:
+    uploaded = st.session_state[UPLOAD]
+    if uploaded is None:
+        return
+    try:
+        st.session_state[OWN] = parse_probes(uploaded.getvalue())
+    except ValueError as error:
+        st.session_state[PROBLEM] = error_message(error)
+
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
 STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
@@ -29,11 +178,6 @@ ROLE_NAMES: dict[str, str] = {
     "source": gettext_lazy("Source word"),
     "first": gettext_lazy("First candidate"),
     "second": gettext_lazy("Second candidate"),
-}
-LABELS: dict[str, str] = {
-    "source": gettext_lazy("source"),
-    "first": gettext_lazy("first"),
-    "second": gettext_lazy("second"),
 }
 
 
@@ -52,10 +196,10 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("Off: attention from the source to each candidate. On: from each candidate to the source."),
+        help=_("On: from each candidate to the source. Off: from the source to each candidate."),
     )
     words = asked.words
-    labels = {getattr(words, role): translate(label) for role, label in LABELS.items()}
+    labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}
     marks: dict[int, Mark] = {words.source: "chosen", words.first: "target", words.second: "target"}
     chips = [
         TokenChip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
@@ -91,41 +235,133 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
     )
 
 
+def describe_preference(asked: HeadAnswers) -> str:
+    """Describe how many heads prefer the first candidate, the strongest head, and other words there."""
+    margins = asked.preference
+    layer, head = _strongest(margins)
+    first, second = asked.found[:, layer, head]
+    sentences = [
+        _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
+        _(
+            "Largest difference: head {head}, {first:.2f} against {second:.2f}.",
+            head=head_label(layer, head),
+            first=first,
+            second=second,
+        ),
+    ]
+    key, times, others = asked.favourite(layer, head)
+    usual = asked.usual[0, layer, head]
+    if others and not np.isnan(usual):
+        sentences.append(
+            _(
+                "Baseline: other words give {word} {weight:.2f} on average; {times} of {others} attend to it most.",
+                word=key,
+                weight=usual,
+                times=times,
+                others=others,
+            )
+        )
+    return join_sentences(*sentences)
+
+
+def _strongest(margins: FloatArray) -> tuple[int, int]:
+    """Return the (layer, head) of the largest preference; ``margins`` is (layer, head) with NaN."""
+    layer, head = np.unravel_index(int(np.nanargmax(margins)), margins.shape)
+    return int(layer), int(head)
+
+
+def _measure(asked: HeadAnswers) -> str:
+    """Return the name of the measure of strength."""
+    return translate(STRENGTHS["excess" if asked.is_adjusted else "weight"])
+
+
+def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
+    """Describe how many heads prefer the first candidate."""
+    names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
+    values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
+    values |= {"many": many, "size": size, "least": LEAST, "measure": _measure(asked)}
+    if asked.inward:
+        return _(
+            "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
+            " {least}).",
+            **values,
+        )
+    return _(
+        "In {many} of {size} heads, {source} attends more to {first} than to {second} ({measure}, by over {least}).",
+        **values,
+    )
+
+
+def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
+    """Describe the preference, in the other text, of the head that prefers the first candidate most."""
+    layer, head = _strongest(asked.preference)
+    now = other.strengths[:, layer, head]
+    names = other.name(other.words.first), other.name(other.words.second)
+    mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
+    return _(
+        "After the change, head {head} prefers {word}: {measure} {weight:.2f} against {less:.2f} for {other}.",
+        head=head_label(layer, head),
+        word=names[mine],
+        measure=_measure(asked),
+        weight=now[mine],
+        less=now[theirs],
+        other=names[theirs],
+    )
+
+
+def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
+    """Describe how many heads flip with the meaning, compared with harmless changes.
+
+    ``turned`` and ``meaning`` are boolean maps (layer, head).
+    """
+    counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
+    sentences = [
+        _(
+            "{turned} of {size} heads flip, by over {least} in each text; {meaning} of them from the first candidate"
+            " to the second.",
+            turned=int(turned.sum()),
+            meaning=int(meaning.sum()),
+            least=LEAST,
+            size=int(np.isfinite(asked.preference).sum()),
+        )
+    ]
+    if counts:
+        sentences.append(
+            _(
+                "Chance: {counts} heads flip in neutral rewordings ({mean:.1f} on average).",
+                counts=format_comma_list([str(count) for count in counts]),
+                mean=sum(counts) / len(counts),
+            )
+        )
+    return join_sentences(*sentences)
+
+
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """Draw the summary, a map for each candidate, and a map of their difference."""
     prefers = asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _("excess") if asked.is_adjusted else _("weight")
+    unit = _measure(asked)
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
-        figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, limit=limit)
+        figure = head_map(shown, theme(), _arrow(asked, name), unit, selected=chosen, limit=limit)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
-        meaning=(_more_label(asked, second), _more_label(asked, first)))  # fmt: skip
+        meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
     st.caption(
-        _(
-            "Each cell is a head; a click selects it on all pages. The first two maps share a scale; the "
-            "third is their difference. Attention to a word is the sum over its tokens, attention from it "
-            "the mean."
-        )
+        _("Each cell is a head; a click selects it. The first two maps share a scale; the third is their difference.")
     )
 
 
-def _title(asked: HeadAnswers, name: str) -> str:
-    """Return the title of a candidate's map."""
-    if asked.is_adjusted:
-        return _("Excess from {word}", word=name) if asked.inward else _("Excess to {word}", word=name)
-    return _("Weight from {word}", word=name) if asked.inward else _("Weight to {word}", word=name)
-
-
-def _more_label(asked: HeadAnswers, name: str) -> str:
-    return _("more from {word}", word=name) if asked.inward else _("more to {word}", word=name)
+def _arrow(asked: HeadAnswers, name: str) -> str:
+    """Return the title of a candidate's map: the query word, and the key word."""
+    source = asked.name(asked.words.source)
+    return f"{name} → {source}" if asked.inward else f"{source} → {name}"
 
 
 def _on_pick(key: str) -> None:
@@ -144,27 +380,11 @@ def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswe
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     figure = head_map(
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
-        diverging=True, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)))  # fmt: skip
+        diverging=True, meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     draw_chart(figure, "find_change", place=left, on_click=_on_pick)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("direction"),
         diverging=True, limit=1.0,
-        kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")})  # fmt: skip
+        kinds={1: f"{first} → {second}", -1: f"{second} → {first}", 0: _("no flip")})  # fmt: skip
     draw_chart(figure, "find_flips", place=right, on_click=_on_pick)
-    st.caption(
-        _(
-            "Left: the change of each head's preference. Right: heads that prefer another word after the "
-            "change, by over {least} each time.",
-            least=LEAST,
-        )
-    )
-
-
-def _flip(before: str, after: str) -> str:
-    return _("from {before} to {after}", before=before, after=after)
-
-
-def options() -> FindOptions:
-    """Return the options of the page."""
-    return get_params(FindOptions)

@@ -10,9 +10,8 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
-from ui.pages.generate.history import write
-from ui.pages.generate.options import GenerateOptions
-from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, clamp
+from ui.pages.generate.options import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, GenerateOptions, Prompt, clamp
+from ui.pages.generate.writing import write
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
@@ -24,6 +23,7 @@ from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import before_after, cumulative
 
 CHIPS = "generate_candidates"
+ENDED = gettext_lazy("The text has ended or has reached the model's maximum length.")
 BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
@@ -38,9 +38,9 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     said, own = _("“{piece}” comes first ({probability}).", **first), ""
     if ranks:
         chance = percent(step.candidates[ranks[0] - 1].probability)
-        own = _("The example's “{word}” has rank {rank} ({chance}).", word=word, rank=ranks[0], chance=chance)
+        own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"{ranks[0]} ({chance})")
     elif expected is not None:
-        own = _("The example's “{word}” is not in the top {candidates}.", word=word, candidates=len(step.candidates))
+        own = _("The example's “{word}” has rank {rank}.", word=word, rank=f"> {len(step.candidates)}")
     entropy = _(
         "Entropy: {entropy:.2f} bits. Sampling leaves {possible:,} of {vocabulary:,} tokens and {entropy_drawn:.2f}"
         " bits, and draws “{piece}”.",
@@ -56,7 +56,7 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
     """Draw the candidates as chips, bars and a table, with the controls of the sampling rule."""
     if step.ended or not step.candidates:
-        show_notice(_("The text has ended. Go back, or choose another token."), role="status")
+        show_notice(translate(ENDED), role="status")
         return
     show_notice(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
     most = clamp(options.top, 1, MOST_TOP)
@@ -67,7 +67,7 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
-    figure = before_after(pieces, alone, drawn, theme(), _("Before and after sampling"), marked=marked)
+    figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     draw_chart(
         figure,
         "generate_bars",
@@ -84,7 +84,7 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     )
     st.caption(
         _(
-            "Bars: softmax over the whole vocabulary. Marks: after temperature, top-k, then top-p "
+            "Bars: softmax over the vocabulary. Marks: after temperature, top-k, then top-p "
             "([arXiv:1904.09751](https://arxiv.org/abs/1904.09751)). Bold: drawn. ␣ is a space, ⏎ a new line."
         )
     )
@@ -122,13 +122,12 @@ def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, .
     if step.room:
         token_strip.mount(chips, CHIPS, title=_("Click a token to write it"), on_pick=keep)
     else:
-        token_strip.mount(chips, CHIPS, title=_("The text has reached the model's maximum length"))
+        token_strip.mount(chips, CHIPS, title=translate(ENDED))
 
 
 def _under_the_rule(found: NextCandidate) -> str:
     """Return the tooltip of a candidate's chip."""
-    values = {"probability": found.probability, "drawn": found.drawn}
-    return _("{probability:.4f}, sampling {drawn:.4f}", **values)
+    return f"{found.probability:.4f} → {found.drawn:.4f}"
 
 
 def _rule(options: GenerateOptions) -> None:
@@ -175,7 +174,7 @@ def _table(request: NextToken, step: DecodingStep, most: int) -> None:
         gettext_lazy("piece"),
         gettext_lazy("text"),
         gettext_lazy("probability"),
-        gettext_lazy("sampling"),
+        gettext_lazy("Sampled"),
         gettext_lazy("ends"),
     )
     rows = [

@@ -4,23 +4,25 @@ import streamlit as st
 
 from i18n import _
 from inference import UserError
-from inference.task_heads import CAUSAL
+from inference.task_heads import CAUSAL, MASKED
+from inference.tasks.predictions import MaskedWords
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.pages.generate.history import remember, tree
-from ui.pages.generate.induction import draw_induction
-from ui.pages.generate.lens import lens
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.options import GenerateOptions
-from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts, request_of
-from ui.pages.generate.step_attention import draw_head_map, step_attention, text_strip
-from ui.pages.generate.whole_text import heads, same_numbers, sink
-from ui.pages.generate.writing import controls, written_on
+from ui.pages.generate.options import PROMPT_ALONE, GenerateOptions, left_out, prompt_of, prompts, request_of
+from ui.pages.generate.step_attention import draw_head_map, lens, step_attention, text_strip
+from ui.pages.generate.whole_text import draw_induction, heads, same_numbers, sink
+from ui.pages.generate.writing import controls, remember, tree, written_on
+from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
+from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
+from ui.show.tables import model_provenance
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
+from viz.figures.token_bars import bars
 
 
 def how_to_read() -> None:
@@ -29,11 +31,10 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- A decoder predicts a probability for every next token, writes one, and reads it with the "
-                "rest. Tokens attend only to the left "
-                "([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n- The weights are those of the "
-                "step that chose a token, at the position before it. They do not show how the result was "
-                "used ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n- The text is likely, not "
-                "necessarily true. The same prompt, sampling and seed write the same text."
+                "rest. Tokens attend only to the left ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- The weights are those of the step that chose a token, at the position before it. They do not "
+                "show how the result was used ([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)).\n"
+                "- The text is likely, not necessarily true."
             )
         )
 
@@ -77,6 +78,28 @@ def draw(choice: ViewState, who: PageModel) -> None:
         next_token(request, step, options, prompt)
 
 
+def draw_mask_at_the_end(choice: ViewState) -> None:
+    """Draw the predictions of an installed BERT model for a mask after the prompt, if no model can write."""
+    masked = pick_page_model(MASKED, choice, GenerateOptions)
+    text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
+    try:
+        found = ask_model(MaskedWords(masked.model, masked.revision, text=text), _("Asking the model"))
+    except UserError:  # The page shows how to install a model that writes.
+        return
+    guesses = found.blanks[-1].guesses
+    show_notice(
+        _(
+            "No installed model writes. {model} fills a mask at the end: “{piece}” comes first ({probability}).",
+            model=masked.title,
+            piece=guesses[0].piece,
+            probability=percent(guesses[0].probability),
+        ),
+        role="status",
+    )
+    pieces, chances = [guess.piece for guess in guesses], [guess.probability for guess in guesses]
+    draw_chart(bars(pieces, chances, theme(), text, marked=(0,)), "generate_mask", about=model_provenance)
+
+
 def draw_view() -> None:
     """Draw the view."""
     chosen = get_view_state()
@@ -86,6 +109,8 @@ def draw_view() -> None:
     try:
         draw(chosen, answerer)
     except UserError as refusal:
+        if refusal.way_out == "head":
+            draw_mask_at_the_end(chosen)
         offer_way_out(refusal, answerer, chosen)
         if get_params(GenerateOptions).written:
             st.button(

@@ -1,4 +1,4 @@
-"""Attention of the newest token before the next token was chosen, as shaded text and by head."""
+"""Attention of the newest token before the next was chosen: as shaded text, by head, and its logit lens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import streamlit as st
 from attention.mask import FloatArray
 from attention.roles import largest_weight_back, mean_distance_back, without_first, without_missing
 from attention.tokens import TokenRow
-from i18n import _, translate
+from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextToken
+from inference.tasks.predictions import NextLens
 from ui.input.controls import bound_widget, head_name, head_of, keep_head, rank_of
-from ui.pages.generate.options import CELLS, GenerateOptions
-from ui.pages.generate.prompt import prompt_length
+from ui.pages.generate.options import CELLS, GenerateOptions, prompt_length
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
+from ui.show.lens import TOP, draw
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.params import set_params
@@ -28,6 +29,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 
+NO_STEPS = gettext_lazy("This architecture returns no attention step by step; “All heads” reads the whole text.")
 MOST = 10  # tokens in the bar chart
 LEAST = 0.01  # smaller weights are not described as attention to an earlier token
 MAP, STRIP = "generate_map", "generate_strip"
@@ -97,9 +99,7 @@ def request_before(request: NextToken, length: int, place: int) -> NextToken:
 def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToken, options: GenerateOptions) -> None:
     """Draw the summary and the text as chips; a click selects the step that predicted a token."""
     if seen is None:
-        show_notice(
-            _("This architecture returns no attention step by step; “All heads” reads the whole text."), "status"
-        )
+        show_notice(translate(NO_STEPS), "status")
     else:
         show_notice(summary(seen, step, options), role="status")
     length = prompt_length(step, request)
@@ -107,7 +107,7 @@ def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToke
     token_strip.mount(
         chips, STRIP, title=_("Click a token to see the attention that predicted it"), on_pick=lambda: _on_pick(step)
     )
-    st.caption(_("Shade: attention from the outlined token, which predicts the dashed one. Numbers: written tokens."))
+    st.caption(_("Shade: attention from the outlined token, which predicts the dashed token."))
 
 
 def when_of(step: DecodingStep, place: int) -> str:
@@ -126,11 +126,7 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
         "layer": _("the mean of layer {layer}", layer=seen.layer),
         "all": _("the mean of all heads"),
     }[options.over]
-    ends = (
-        _("First token: {weight:.2f}.", weight=shown[0])
-        if options.first
-        else _("The first token is left out; the rest is scaled to 1.")
-    )
+    ends = _("First token: {weight:.2f}.", weight=shown[0]) if options.first else ""
     if len(shown) < 4:
         return join_sentences(_("{when}, the text is too short to attend back.", when=when), ends)
     if not options.first and not shown.any():
@@ -193,11 +189,11 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     draw_chart(_most_attended(seen), "generate_most", place=right)
     st.caption(
         _(
-            "Each cell is a head. Earlier tokens are all but the first, the newest and the one before it; the distance"
-            " counts the first token as 0. Click a cell to shade the text."
+            "Earlier tokens exclude the first, the newest and the token before it; the first token has distance 0."
+            " Click a head to shade the text."
         )
     )
-    folded = st.expander(_("All weights"), key="generate_looks_file", on_change="rerun")
+    folded = st.expander(_("Table"), key="generate_looks_file", on_change="rerun")
     if folded.open:
         download_button(
             _("Save as CSV"),
@@ -218,10 +214,8 @@ def keep_on_text(key: str) -> None:
 def describe_furthest(far: FloatArray) -> str:
     """Describe the head with the largest mean distance; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
-    if not far[layer, head]:
-        return _("No head attends to a token between the first and the newest.")
     return _(
-        "{head} attends furthest back: {tokens:.1f} tokens on average, the first token counted as 0.",
+        "{head} attends furthest back: {tokens:.1f} tokens on average.",
         head=head_name(int(layer), int(head)).capitalize(),
         tokens=far[layer, head],
     )
@@ -241,7 +235,7 @@ def _most_attended(seen: StepAttention) -> Any:
     order = np.argsort(-seen.weights, kind="stable")[:MOST]
     names = seen.step.row.labels
     labels = [f"{at}: {names[at]}" for at in order]
-    return bars(labels, seen.weights[order].tolist(), theme(), _("Largest weights"), _("weight"))
+    return bars(labels, seen.weights[order].tolist(), theme(), _("Attention"), _("weight"))
 
 
 def _switches() -> None:
@@ -259,3 +253,28 @@ def _switches() -> None:
 def first_switch() -> None:
     """Draw the switch that excludes the first token from the figures."""
     bound_widget(GenerateOptions, "first", st.checkbox)
+
+
+FOLLOWED = 3  # tokens with a curve
+
+
+def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
+    """Draw the logit lens of the selected step.
+
+    The tracked tokens are the token that followed, if any, then the likeliest candidates.
+    """
+    asked, mine, place = selected_step(request, step, options)
+    came = step.row.ids[place : place + 1]
+    likeliest = [found.token for found in mine.candidates if found.token not in came]
+    question = NextLens(
+        model=asked.model,
+        revision=asked.revision,
+        text=asked.text,
+        written=asked.written,
+        cut=asked.cut,
+        edits=asked.edits,
+        tokens=(*came, *likeliest)[:FOLLOWED],
+        top=TOP,
+    )
+    found = ask_model(question, _("Asking the model"))
+    draw(found, _("the newest token's state"))

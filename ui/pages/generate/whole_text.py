@@ -1,34 +1,151 @@
-"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache."""
+"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache, induction heads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attention.mask import FloatArray
 from attention.roles import MOST_ROWS, observe
+from attention.tokens import bits
 from attention.trace import Trace
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import TraceRequest
 from inference.tasks.decoding import DecodingStep, NextToken
-from ui.input.controls import head_name, head_of, rank_of
-from ui.pages.generate.options import GenerateOptions
-from ui.pages.generate.prompt import on_path, prompt_length
-from ui.pages.generate.step_attention import StepAttention, first_switch, keep_on_text
+from inference.tasks.heads import InductionHeads, InductionScores
+from ui.input.controls import bound_widget, head_name, head_of, rank_of
+from ui.pages.generate.options import REPEATED_NAME, GenerateOptions, new_prompt, on_path, prompt_length
+from ui.pages.generate.step_attention import NO_STEPS, StepAttention, first_switch, keep_on_text
 from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
-from ui.state.params import get_params
-from ui.state.session import get_view_state
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
 
-SINKS = "sink_map"
+MAP, CONTROL = "induction_map", "induction_control"
+LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
 HALF = 0.5  # share of attention above which a head is counted
+LISTED = 10
+
+
+def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
+    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
+    length = max(SHORTEST, min(LENGTH, longest))
+    question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
+    found = ask_model(question, _("Asking the model"))
+    layer, head = head_of(choice, found.matching)
+    show_notice(summary(found), role="status")
+    name = head_name(layer, head).capitalize()
+    show_notice(
+        _(
+            "{head}: {share}; {rank}.",
+            head=name,
+            share=f"{found.matching[layer, head]:.2f} ({_('Not repeated')}: {found.control[layer, head]:.2f})",
+            rank=rank_of(found.matching, layer, head),
+        ),
+        role="status",
+    )
+    *columns, right = st.columns([3, 3, 4])
+    _maps(columns, found, (layer, head))
+    st.caption(
+        _(
+            "{count} texts of {length} distinct random tokens, repeated once: mean weight of the second copy on the "
+            "token after the earlier copy ([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)). Click a head to "
+            "shade the text.",
+            count=question.count,
+            length=length,
+        )
+    )
+    with right:
+        _buttons(found)
+        _table(found)
+
+
+def summary(found: InductionScores) -> str:
+    """Describe the best head, the number of induction heads, and the loss in both copies."""
+    layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
+    name = head_name(int(layer), int(head)).capitalize()
+    many = int((found.matching > HALF).sum())
+    return _(
+        "{head} puts {matching:.2f} of its attention on the token after the earlier copy (uniform: {even:.2f});"
+        " {number} of {heads} heads put over half there. Surprisal: {first:.1f} bits in the first copy, {second:.1f}"
+        " in the second.",
+        head=name,
+        matching=found.matching[layer, head],
+        even=found.even,
+        number=many,
+        heads=int(np.isfinite(found.matching).sum()),
+        first=bits(-found.losses[0]),
+        second=bits(-found.losses[-1]),
+    )
+
+
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
+    given: list[tuple[str, str, FloatArray]] = [
+        (MAP, _("Induction heads"), found.matching),
+        (CONTROL, _("Not repeated"), found.control),
+    ]
+    for column, (key, title, values) in zip(columns, given, strict=True):
+        figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance)
+
+
+def _buttons(found: InductionScores) -> None:
+    layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
+
+    def try_it() -> None:
+        new_prompt(REPEATED_NAME)
+        set_view_state(layer=int(layer), head=int(head))
+        set_params(GenerateOptions, show="next", over="head")
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            _("Try best head"),
+            on_click=try_it,
+        )
+        bound_widget(GenerateOptions, "sample", st.number_input, min_value=0, max_value=9_999_999, step=1, width=110)
+
+
+def _table(found: InductionScores) -> None:
+    order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
+    names = (
+        gettext_lazy("layer"),
+        gettext_lazy("head"),
+        gettext_lazy("score"),
+        gettext_lazy("Not repeated"),
+        gettext_lazy("token before"),
+        gettext_lazy("first token"),
+    )
+    values = (found.matching, found.control, found.previous, found.first)
+    rows = [
+        (int(layer), int(head), *(float(value[layer, head]) for value in values))
+        for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
+    ]
+    draw_table(
+        {translate(name): [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
+        key="induction_table",
+    )
+    download_button(
+        _("Save as CSV"),
+        csv_table(names, rows),
+        "headlight-induction.csv",
+        _("All digits"),
+        provenance=model_provenance(),
+    )
+
+
+SINKS = "sink_map"
 
 
 def read_whole(request: NextToken) -> Trace:
@@ -79,24 +196,23 @@ def sink(choice: ViewState, request: NextToken) -> None:
     name = head_name(layer, head).capitalize()
     show_notice(
         _(
-            "{head}: {share:.2f}; {rank}.",
+            "{head}: {share}; {rank}.",
             head=name,
-            share=shares[layer, head],
+            share=f"{shares[layer, head]:.2f}",
             rank=rank_of(shares, layer, head),
         ),
         role="status",
     )
     figure = head_maps.head_map(
-        shares, theme(), _("Attention to the first token"), _("share of attention"), selected=(layer, head), limit=1
+        shares, theme(), _("Attention sinks"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
     with right:
         st.caption(
             _(
-                "Each cell is a head: its mean weight on the first token, over at most {most_rows} later tokens"
-                " without special ones. Many models learn such attention sinks"
-                " ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click a cell to shade the text.",
+                "Mean weight on the first token, over at most {most_rows} later tokens that are not special"
+                " ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click a head to shade the text.",
                 most_rows=MOST_ROWS,
             )
         )
@@ -147,13 +263,12 @@ def same_numbers(request: NextToken, step: DecodingStep) -> None:
             later = max(later, float(np.abs(rows[:, :, place:]).max(initial=0)))
             cached, seen = cached + one.cached, seen + 1
         show_notice(law_summary(worst, later, cached, seen, many), role="status")
-        st.caption(_("With the causal mask, step by step (key–value cache) and a single pass must agree."))
 
 
 def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -> str:
     """Describe the largest differences between step-by-step maps and those of a single pass."""
     if seen == 0:
-        return _("This architecture returns no attention step by step; “All heads” reads the whole text.")
+        return translate(NO_STEPS)
     return _(
         "Compared: {steps} of {many} steps, {cached} of them from the key–value cache. Largest difference from a single"
         " pass: {worst:.1g}; largest weight on a later token: {later:.1g}.",

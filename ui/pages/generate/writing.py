@@ -1,4 +1,4 @@
-"""Generation of a single token or of many, with the progress saved after each token."""
+"""Generation of one or many tokens, with the progress saved after each, and their history as a tree."""
 
 from __future__ import annotations
 
@@ -10,15 +10,116 @@ from i18n import _
 from inference import UserError
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.input.controls import bound_widget
-from ui.pages.generate.history import note, write
-from ui.pages.generate.options import GenerateOptions
-from ui.pages.generate.prompt import MOST_MORE, clamp, go_to, mark_of, on_path, text_of
+from ui.pages.generate.options import (
+    HISTORY,
+    MOST_MORE,
+    GenerateOptions,
+    clamp,
+    go_to,
+    mark_of,
+    on_path,
+    read_path,
+    text_of,
+    write_path,
+)
 from ui.run.notices import show_notice
 from ui.run.progress import STOPPED, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.tables import add_header, download_button
 from ui.state.params import parse_params
 from ui.state.session import own_query
+from viz.components.tree import tree as tree_view
+from viz.components.tree.tree import Kind, TreeNode
+
+TREE = "generate_tree"
+MOST = 2000  # tokens in the history of a prompt
+PROMPTS = 8  # prompts with a history
+
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WrittenToken:
+    """A generated token and the model's probability of it before the sampling rule; None if unknown."""
+
+    piece: str
+    probability: float | None
+
+
+def history_of(request: NextToken) -> dict[Path, WrittenToken]:
+    """Return the tokens generated after this prompt in this session, by path."""
+    kept: dict[str, dict[Path, WrittenToken]] = st.session_state.setdefault(HISTORY, {})
+    mine = kept.setdefault(mark_of(request), {})
+    while len(kept) > PROMPTS:
+        del kept[next(name for name in kept if kept[name] is not mine)]
+    return mine
+
+
+def write(request: NextToken, candidate: NextCandidate) -> None:
+    """Append a token: note it in the history, and move the address to the new path."""
+    note(request, candidate)
+    go_to(request, (*request.written, candidate.token))
+
+
+def note(request: NextToken, candidate: NextCandidate) -> None:
+    """Add the next token to the history."""
+    history = history_of(request)
+    if len(history) < MOST:
+        history[*request.written, candidate.token] = WrittenToken(candidate.piece, candidate.probability)
+
+
+def remember(request: NextToken, step: DecodingStep) -> None:
+    """Add a step's path to the history; tokens of a link have no known probability."""
+    history, path = history_of(request), request.written
+    pieces = step.row.pieces[len(step.row) - len(path) :]
+    for end, piece in enumerate(pieces, start=1):
+        if path[:end] not in history and len(history) < MOST:
+            history[path[:end]] = WrittenToken(piece, None)
+
+
+def _kind(path: Path, current: Path) -> Kind:
+    """Return "kept" for nodes on the current path, else "other"."""
+    return "kept" if current[: len(path)] == path else "other"
+
+
+def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]:
+    """Return the nodes of the tree, the prompt first and parents before children.
+
+    Nodes on the path to ``current`` are "kept", all others "other".
+
+    >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): WrittenToken("a", 0.5), (5,
+    ...     7): WrittenToken("b", None)}, (5,))]
+    [('', None, 'kept'), ('5', '', 'kept'), ('5.7', '5', 'other')]
+    """
+    nodes = [TreeNode("", None, _("the prompt"), kind="kept")]
+    for path in sorted(history, key=len):
+        been, kind = history[path], _kind(path, current)
+        nodes.append(TreeNode(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
+    return nodes
+
+
+def tree(request: NextToken) -> None:
+    """Draw the tree of generated tokens; a click returns to a node."""
+    history = history_of(request)
+    if not history:
+        return
+    with st.expander(_("History"), expanded=True):  # a changing label would reopen the expander
+        tree_view.mount(
+            nodes_of(history, request.written),
+            TREE,
+            title=_("History"),
+            current=write_path(request.written),
+            on_pick=lambda: _go_to_node(request),
+            unit=_("probability"),
+            names={"kept": _("shown path"), "other": _("other path")},
+        )
+
+
+def _go_to_node(request: NextToken) -> None:
+    path = read_path(tree_view.picked_node(TREE) or "")
+    if path is not None and (not path or path in history_of(request)):
+        go_to(request, path)
+
 
 JOB = "generate_job"
 
@@ -108,7 +209,6 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
             icon=":material/undo:",
             disabled=not request.written,
             on_click=lambda: go_to(request, request.written[:-1]),
-            help=_("The history keeps it"),
         )
         st.button(
             _("To the prompt"),

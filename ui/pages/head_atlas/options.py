@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from i18n import gettext_lazy
-from ui.show.atlases import AtlasChoiceOptions
+from ui.show.atlases import MEASURE_TITLES, AtlasChoiceOptions
 from viz.options import option
 
 AXES: dict[str, str] = {
     "excess": gettext_lazy("largest excess"),
-    "distance": gettext_lazy("distance (tokens)"),
-    "entropy": gettext_lazy("entropy (bits)"),
-    "special": gettext_lazy("share: special tokens"),
-    "previous": gettext_lazy("share: token before"),
-    "next": gettext_lazy("share: token after"),
-    "itself": gettext_lazy("share: itself"),
-    "first": gettext_lazy("share: first token"),
-    "punctuation": gettext_lazy("share: punctuation"),
+    **MEASURE_TITLES,
     "random": gettext_lazy("distance from random"),
     "det": gettext_lazy("accuracy: det"),
     "nsubj": gettext_lazy("accuracy: nsubj"),

@@ -14,12 +14,14 @@ from probing.atlas.heads import (
     relation_values,
     sample_windows,
     similar_heads,
+    strongest_links,
     top_forms,
 )
 from probing.atlas.labels import SINKS, HeadLabel, head_labels, local_index, relation_rows
 from probing.atlas.store import Atlas
 from probing.formats import CONLLU
 from ui.input.controls import bound_widget, keep_head
+from ui.pages.head_atlas.ablation import draw_ablation
 from ui.pages.head_atlas.options import AXES, HeadAtlasOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
@@ -33,7 +35,7 @@ from viz.figures.head_scatter import head_scatter
 from viz.figures.token_bars import bars
 
 DIRECTIONS = {str(direction): direction for direction in CONLLU.directions}
-SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR = 12, 6, 5
+SHOWN_FORMS, SHOWN_RELATIONS, SHOWN_SIMILAR, SHOWN_LINKS = 12, 6, 5, 12
 
 
 def draw_view() -> None:
@@ -64,8 +66,8 @@ def _draw_finder(atlas: Atlas, labels: dict[int, HeadLabel], chosen: int) -> Non
     show_notice(
         _(
             "{labelled} of {heads} heads have a label that holds on held-out texts and beats random weights."
-            " {sinks} of the labels only name special tokens or punctuation.",
-            labelled=len(labels),
+            " {sinks} more only attend to special tokens or punctuation.",
+            labelled=sum(label.kind not in SINKS for label in labels.values()),
             sinks=sum(label.kind in SINKS for label in labels.values()),
             heads=len(atlas.heads),
         ),
@@ -114,6 +116,9 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     _draw_windows(atlas, head)
     _draw_own_text(atlas, head)
     left, right = st.columns(2)
+    _draw_links(atlas, head, "links", _("Strongest links by excess"), left)
+    _draw_links(atlas, head, "written", _("Strongest links by weight × ‖value · W_O‖"), right)
+    left, right = st.columns(2)
     _draw_forms(atlas, head, "queries", _("Top query tokens"), left)
     _draw_forms(atlas, head, "keys", _("Top key tokens"), right)
     part, own = local_index(atlas, head)
@@ -123,6 +128,7 @@ def _draw_head(atlas: Atlas, head: int, label: HeadLabel | None) -> None:
     with st.expander(_("Distances")):
         draw_chart(bars(ticks, shares.tolist(), theme(), _("Attention by distance"), _("share")), "atlas_distances")
     _draw_relations(atlas, head)
+    draw_ablation(atlas, head)
     _draw_similar(atlas, head)
 
 
@@ -183,6 +189,22 @@ def _draw_own_text(atlas: Atlas, head: int) -> None:
         return
     st.caption(_("Your text from the other pages"))
     draw_links(trace, atlas.heads[head], "atlas_own", _("Links with an excess of at least 0.1"))
+
+
+def _draw_links(atlas: Atlas, head: int, kind: str, title: str, place: st.delta_generator.DeltaGenerator) -> None:
+    """Draw the strongest links of a head by a measure; nothing if there are none."""
+    rows = strongest_links(atlas, head, kind, SHOWN_LINKS)
+    if not rows:
+        return
+    place.caption(title)
+    strength = _("excess") if kind == "links" else _("size written")
+    columns = {
+        _("from"): [row["query"] for row in rows],
+        _("to"): [row["key"] for row in rows],
+        strength: [round(row["strength"], 3) for row in rows],
+        _("weight"): [round(row["weight"], 3) for row in rows],
+    }
+    draw_table(columns, place=place, key=f"atlas_{kind}")
 
 
 def _draw_forms(atlas: Atlas, head: int, side: str, title: str, place: st.delta_generator.DeltaGenerator) -> None:

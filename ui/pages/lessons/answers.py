@@ -1,17 +1,28 @@
-"""The reader's answers to a lesson, stored in the session, and the worksheet that contains them."""
+"""Questions of a lesson: controls, feedback, stored answers, the worksheet, and the way to a class."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from i18n import _, translate
-from lessons.schema import Answer
-from lessons.steps import markdown_of as shown
-from ui.pages.lessons.current_lesson import NamedLesson
+from attention.view import DisplayToken
+from classroom.errors import NotInClass
+from classroom.question import KINDS, Kind
+from classroom.question import Question as Asked
+from i18n import LazyMessage, _, translate
+from inference import UserError
+from lessons.answer_key import CheckedAnswer, Unanswerable
+from lessons.schema import Answer, LessonQuestion
+from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
+from ui.pages.lessons.current_lesson import NamedLesson, draw_markdown
+from ui.pages.lessons.views import StepView
+from ui.run.classes import store, visitor_secret
+from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button
+from ui.state import classroom
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
 
@@ -82,7 +93,7 @@ def worksheet(known: NamedLesson) -> None:
             key="worksheet_text",
         )
         rows = [
-            (at + 1, shown(step.title), found.text, _right(found), found.tries, found.hints, found.read)
+            (at + 1, markdown_of(step.title), found.text, _right(found), found.tries, found.hints, found.read)
             for at, step, found in _question_steps(known)
         ]
         names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
@@ -97,10 +108,10 @@ def worksheet(known: NamedLesson) -> None:
 
 def in_markdown(known: NamedLesson) -> str:
     """Return the worksheet as Markdown, with the reader's answers as quotations."""
-    lines = [f"# {shown(known.lesson.title)}", ""]
+    lines = [f"# {markdown_of(known.lesson.title)}", ""]
     for at, step, found in _question_steps(known):
-        lines += [f"## {at + 1}. {shown(step.title)}", ""]
-        lines += [shown(step.question.ask), ""] if step.question else []
+        lines += [f"## {at + 1}. {markdown_of(step.title)}", ""]
+        lines += [markdown_of(step.question.ask), ""] if step.question else []
         lines += [_("Read: {text}", text=found.read), ""] if found.read else []
         lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
         if found.is_over and found.said:
@@ -120,3 +131,211 @@ def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
     kept: dict[tuple[str, int], StepAnswer] = st.session_state.setdefault(ANSWERS, {})
     return kept
+
+
+Key = tuple[str, int]  # (name of the lesson, index of the step)
+LONGEST = 2_000  # characters of a free answer
+
+
+def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
+    """Draw the question with its control, its buttons and the feedback so far."""
+    found = answer_at(*key)
+    slot = f"lesson_{key[0]}_{key[1]}"
+    st.markdown(_("**Question.** {ask}", ask=markdown_of(question.ask)))
+    answer = _control(slot, question, found, seen)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        checks = question.check is not None or question.right is not None
+        label = _("Check") if checks else _("Keep my answer")
+        if st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like")):
+            found = _record_answer(key, question, answer, seen)
+        if found.hints < len(question.hints):
+            left = len(question.hints) - found.hints
+            help = _("{left} left", left=left)
+            if st.button(_("A hint"), key=f"{slot}_hint", icon=":material/lightbulb:", help=help):
+                found = note(*key, hints=found.hints + 1)
+        if (
+            found.tries
+            and not found.is_over
+            and st.button(
+                _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
+            )
+        ):
+            found = _reveal_answer(key, question, seen)
+    for hint in question.hints[: found.hints]:
+        st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))
+    _outcome(question, found)
+
+
+def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
+    """Draw the control for this kind of answer and return its value; None if there is no answer yet."""
+    before: Any = found.answer
+    label = _("Your answer")
+    if question.kind == "choice":
+        keys = [key for key, _text in question.choices]
+        texts = {key: markdown_of(text) for key, text in question.choices}
+        at = keys.index(before) if before in keys else None
+        return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
+    if question.kind == "number":
+        number: float | None = st.number_input(
+            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200
+        )
+        return number
+    if question.kind == "head":
+        return _head(slot, seen)
+    if question.kind == "token":
+        return _token(slot, found, seen)
+    if question.kind == "word":
+        return st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300) or None
+    return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
+
+
+def _head(slot: str, seen: StepView) -> Answer | None:
+    """Draw the controls of layer and head, which follow the head selected in the view."""
+    if seen.view is None:
+        return None
+    layer, head = seen.head or (0, 0)
+    help = _("Follows the selection in the view")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
+        picked = (
+            st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", width=110, help=help),
+            st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", width=110, help=help),
+        )
+        st.caption(_("The view shows head {layer}-{head}.", layer=layer, head=head))
+    return picked
+
+
+def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
+    """Draw the control of the word, which follows the word clicked in the view."""
+    if seen.view is None:
+        return None
+    keys = seen.view.keys
+    at = seen.clicked if seen.clicked is not None else found.answer if isinstance(found.answer, int) else None
+    return st.selectbox(
+        _("Your answer"),
+        range(len(keys)),
+        index=at if at is not None and at < len(keys) else None,
+        key=f"{slot}_{seen.clicked}_token",
+        format_func=lambda at: f"{at} · {keys[at].label}",
+        placeholder=_("Pick one"),
+        help=_("Follows the selection in the view") if seen.clicks else None,
+        width=320,
+    )
+
+
+def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
+    """Check the answer, and store it with the result."""
+    if answer is None:
+        show_notice(_("Answer first: pick or type something."), role="status")
+        return answer_at(*key)
+    before = answer_at(*key)
+    changes: dict[str, Any] = {
+        "answer": answer,
+        "text": format_answer(question, answer, _keys(seen)),
+        "tries": before.tries + 1,
+    }
+    right = _find_answer(question, seen)
+    if isinstance(right, CheckedAnswer):
+        changes |= {"right": right.accepts(answer), "said": describe_answer(question, right, _keys(seen))}
+    elif right is not None:
+        changes |= {"said": right}
+    return note(*key, **changes, read=_own_text(seen, question))
+
+
+def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:
+    right = _find_answer(question, seen)
+    return note(
+        *key,
+        revealed=True,
+        said=describe_answer(question, right, _keys(seen)) if isinstance(right, CheckedAnswer) else right or "",
+    )
+
+
+def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | LazyMessage | str | None:
+    """Return the right answer, None if any answer is accepted, or the reason if it cannot be computed."""
+    try:
+        with st.spinner(_("Running the model")):
+            return right_answer(question, seen.asked)
+    except Unanswerable as error:
+        reason: LazyMessage | str = error.args[0]
+        return reason
+    except UserError as refusal:
+        return refusal.message  # the view already shows the error's ways out
+
+
+def _keys(seen: StepView) -> Sequence[DisplayToken]:
+    return () if seen.view is None else seen.view.keys
+
+
+def _own_text(seen: StepView, question: LessonQuestion) -> str:
+    return seen.asked.reading.text if question.check is None and question.right is None else ""
+
+
+def _outcome(question: LessonQuestion, found: StepAnswer) -> None:
+    """Draw the feedback on the answer, and the text after it."""
+    if found.right is True:
+        show_notice(_("Right."), role="status")
+    elif found.right is False and not found.revealed:
+        show_notice(_("Not yet. Look again, take a hint, or see the answer."), role="status")
+    elif found.tries and found.right is None:
+        show_notice(_("Kept for your worksheet."), role="status")
+    if found.is_over:
+        if found.said:
+            show_notice(found.said, role="status")
+        draw_markdown(question.reveal)
+
+
+PROBLEM = "lesson_to_class_problem"
+
+
+def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
+    """Draw the button that sends the question to the class, if this session teaches a class."""
+    code = classroom.code()
+    if code is None or not store().teaches(code, visitor_secret()):
+        return
+    st.button(
+        _("Ask class {code} this", code=code),
+        key="lesson_to_class",
+        on_click=_ask,
+        args=(code, question, seen),
+        icon=":material/groups:",
+        help=_("Students answer above their page; you see the answers on Class."),
+    )
+    if problem := st.session_state.pop(PROBLEM, None):
+        show_notice(problem)
+
+
+def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
+    """Return the question in the form for a class.
+
+    A choice is given by its texts, and a token by its word.
+    """
+    prompt, tolerance = markdown_of(question.ask), right.tolerance if right else 0.0
+    if question.kind == "choice":
+        texts = {key: markdown_of(text) for key, text in question.choices}
+        return Asked("choice", prompt, tuple(texts.values()), texts.get(str(right.answer), "") if right else "")
+    if right is None or question.kind == "text":
+        return Asked(_kind(question.kind), prompt)
+    if isinstance(right.answer, tuple):
+        return Asked("head", prompt, truth="{}.{}".format(*right.answer))
+    if question.kind == "token" and isinstance(right.answer, int) and seen.view is not None:
+        return Asked("word", prompt, truth=seen.view.keys[right.answer].text)
+    if isinstance(right.answer, int | float):
+        return Asked("number", prompt, truth=f"{right.answer:g}", tolerance=tolerance)
+    return Asked("word", prompt, truth=right.answer)
+
+
+def _kind(kind: str) -> Kind:
+    """Return the kind of question for a class; a token is answered by a word."""
+    return next(known for known in KINDS if known == ("word" if kind == "token" else kind))
+
+
+def _ask(code: str, question: LessonQuestion, seen: StepView) -> None:
+    try:
+        right = right_answer(question, seen.asked)
+    except (Unanswerable, UserError):
+        right = None  # the class can answer without a right answer
+    try:
+        store().ask(code, visitor_secret(), class_question(question, right, seen))
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence

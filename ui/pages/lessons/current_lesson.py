@@ -1,4 +1,4 @@
-"""The current lesson: a bundled lesson or the reader's own draft, and who may see its key."""
+"""The current lesson: its options and Markdown, the reader's own draft, and who may see the key."""
 
 from __future__ import annotations
 
@@ -9,13 +9,34 @@ import streamlit as st
 from i18n import _
 from lessons.library import come_along, source, unpack_lesson
 from lessons.reading import Fault, Unreadable, lesson_of
-from lessons.schema import Lesson
-from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
+from lessons.schema import Lesson, LocalizedText
+from lessons.steps import markdown_of
 from ui.run.classes import attends_any, store, visitor_secret
 from ui.run.network import is_open
 from ui.run.notices import show_notice
 from ui.state import classroom
 from ui.state.params import set_params
+from viz.options import option
+
+OWN = "own"  # name of the reader's own lesson
+PLAY, TEACHER, WRITE = "play", "teacher", "write"
+
+
+@dataclass(frozen=True)
+class LessonsOptions:
+    """Options of the page Lessons."""
+
+    lesson: str = ""  # "" is the list of all lessons
+    step: int = 0
+    show: str = option(PLAY, choices=(PLAY, TEACHER, WRITE))
+    carried: str = ""  # a lesson in the link, packed by lessons/library.py
+
+
+def draw_markdown(said: LocalizedText) -> None:
+    """Draw the text if it is not empty; st.markdown shows HTML as text by default."""
+    if said:
+        st.markdown(markdown_of(said))
+
 
 DRAFT = "lesson_draft"  # session key: text of the reader's own lesson
 TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link
@@ -98,10 +119,5 @@ def is_withheld(options: LessonsOptions) -> bool:
     """Return whether the address requests the key without permission, and show a notice if so."""
     if options.show == PLAY or may_see_key():
         return False
-    if is_student():
-        show_notice(_("You attend a class: what is for its teacher is not shown here."), role="status")
-    else:
-        show_notice(
-            _("The teacher’s key is shown to who teaches a class here. Open a room on the page A class."), role="status"
-        )
+    show_notice(_("Only the teacher of a class sees this. Teach a class on the page Class."), role="status")
     return True

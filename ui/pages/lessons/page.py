@@ -1,19 +1,162 @@
-"""The view Lessons: list, player, teacher's key and editor."""
+"""The view Lessons: the list of lessons with the reader's progress, and a lesson step by step."""
+
+from __future__ import annotations
+
+from itertools import groupby
 
 import streamlit as st
 
 from i18n import _
+from lessons.library import come_along
+from lessons.library import tour as its_stops
 from lessons.steps import markdown_of
-from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson, is_withheld
-from ui.pages.lessons.listing import listing
-from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
-from ui.pages.lessons.playing import draw_lesson
-from ui.pages.lessons.teaching import draw_teachers_key
-from ui.pages.lessons.writing import draw_editor
+from ui.input.controls import draw_back_and_next
+from ui.pages.lessons.answers import (
+    answer_at,
+    count_answered,
+    draw_class_button,
+    draw_question,
+    forget,
+    place,
+    remember_place,
+    worksheet,
+)
+from ui.pages.lessons.current_lesson import (
+    OWN,
+    TEACHER,
+    WRITE,
+    LessonsOptions,
+    NamedLesson,
+    adopt_link_draft,
+    draw_markdown,
+    get_lesson,
+    is_withheld,
+    may_see_key,
+)
+from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
+from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
 from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
-from ui.state.params import get_params
+from ui.show.tour import go_to_stop, left_at
+from ui.state.params import get_params, set_params
 from ui.state.session import restore_view_state
+
+
+def listing() -> None:
+    """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
+    key = may_see_key()
+    groups = groupby(come_along().items(), lambda item: markdown_of(item[1].group) or _("Lessons"))
+    for group, lessons in groups:
+        st.header(group)
+        for name, lesson in lessons:
+            _draw_lesson(NamedLesson(name, lesson), key)
+    _tour()
+    if key:
+        _draw_write_link()
+
+
+def _draw_lesson(known: NamedLesson, key: bool) -> None:
+    """Draw a lesson with the reader's progress and its buttons; ``key`` adds the teacher's page."""
+    name, lesson = known.name, known.lesson
+    answered, asked = count_answered(known)
+    st.subheader(markdown_of(lesson.title))
+    st.caption(
+        " · ".join(
+            (
+                minutes(lesson.minutes),
+                markdown_of(lesson.audience),
+                _("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked),
+            )
+        )
+    )
+    draw_markdown(lesson.about)
+    with st.container(horizontal=True):
+        st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
+                  args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
+                  help=_("Step by step, at your own pace"))  # fmt: skip
+        if lesson.teacher is not None and key:
+            st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
+                      kwargs={"lesson": name, "show": TEACHER},
+                      help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+
+
+def _draw_write_link() -> None:
+    """Draw the button that opens the editor of the reader's own lesson."""
+    st.header(_("Your own lesson"))
+    st.markdown(
+        _("A lesson is a text file with texts, views and questions. Answers are computed from the model.")
+    )  # fmt: skip
+    st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
+              icon=":material/edit:", help=_("Beside a preview; or bring a file"))  # fmt: skip
+
+
+def _tour() -> None:
+    """Draw the button that starts or resumes the tour."""
+    stops = its_stops()
+    st.header(markdown_of(stops.title))
+    st.caption(f"{minutes(stops.minutes)} · {markdown_of(stops.audience)}")
+    draw_markdown(stops.about)
+    at = left_at()
+    label = _("Go on") if 0 < at < len(stops.steps) - 1 else _("Take the tour")
+    if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
+        go_to_stop(at if at < len(stops.steps) - 1 else 0)
+
+
+def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
+    """Draw the current step of a lesson, the navigation and the worksheet."""
+    steps = known.lesson.steps
+    at = min(options.step, len(steps) - 1)
+    step, key = steps[at], (known.name, at)
+    remember_place(known.name, at)
+    if step.view is not None:
+        open_step(key, step.view)
+    _draw_navigation(at, len(steps))
+    st.subheader(markdown_of(step.title))
+    draw_markdown(step.text)
+    question = st.container()  # above the view, but filled later, because the answer depends on the view
+    held = "" if answer_at(*key).tries else withheld_part(step)
+    seen = empty_view(None) if step.view is None else draw(step.view, held)
+    if step.question is not None:
+        with question:
+            draw_question(key, step.question, seen)
+            draw_class_button(step.question, seen)
+        if held and answer_at(*key).tries:
+            st.rerun()  # draw the view again with its results
+    _draw_footer(known)
+
+
+def _draw_navigation(at: int, count: int) -> None:
+    """Draw the navigation: the buttons with their keyboard shortcuts, and the current step."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
+        draw_back_and_next("lesson", at, count, _go)
+        st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
+                  type="tertiary", help=_("Your answers stay while this window is open"))  # fmt: skip
+
+
+def _go(step: int) -> None:
+    set_params(LessonsOptions, step=step)
+
+
+def _draw_footer(known: NamedLesson) -> None:
+    answered, asked = count_answered(known)
+    with st.expander(_("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)):
+        worksheet(known)
+        st.button(
+            _("Forget my answers"),
+            on_click=forget,
+            args=(known.name,),
+            help=_("All answers of this lesson are forgotten, and it begins anew"),
+        )
+    if not may_see_key():
+        return
+    with st.container(horizontal=True):
+        if known.lesson.teacher is not None:
+            st.button(_("For the teacher"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": TEACHER},
+                      type="tertiary", help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
+        if known.name == OWN:
+            st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
+                      type="tertiary", help=_("Beside a preview; or bring a file"))  # fmt: skip
 
 
 def how_to_read() -> None:

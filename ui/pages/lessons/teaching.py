@@ -1,4 +1,4 @@
-"""The teacher's page of a lesson: aims, plan, expected answers computed now, and common mistakes."""
+"""The teacher's page of a lesson, and the editor of the reader's own lesson."""
 
 from __future__ import annotations
 
@@ -8,13 +8,25 @@ from i18n import _, ngettext
 from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
-from lessons.schema import LessonStep, Teacher
+from lessons.library import ORDER, come_along, pack_lesson, source
+from lessons.reading import MOST_BYTES, Fault
+from lessons.schema import Lesson, LessonStep, Teacher
 from lessons.steps import format_answer, markdown_of, right_answer
-from ui.pages.lessons.current_lesson import NamedLesson
-from ui.pages.lessons.markdown import draw_markdown
-from ui.pages.lessons.options import PLAY, LessonsOptions
+from ui.input.text_files import decode
+from ui.pages.lessons.current_lesson import (
+    OWN,
+    PLAY,
+    LessonsOptions,
+    NamedLesson,
+    draft,
+    draw_markdown,
+    parse_lesson,
+    store_draft,
+)
 from ui.pages.lessons.views import empty_view
 from ui.run.notices import show_notice
+from ui.show.tables import download_button
+from ui.show.views import link_to_view
 from ui.state.params import set_params
 
 
@@ -71,3 +83,110 @@ def _draw_expected(at: int, step: LessonStep) -> None:
         show_notice(refusal.message)
     draw_markdown(question.expected)
     draw_markdown(question.reveal)
+
+
+BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
+
+
+def draw_editor() -> None:
+    """Draw the editor on the left and the preview or the faults on the right."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _draw_file_picker()
+        st.session_state[BOX] = draft()
+        st.text_area(
+            _("The lesson's file"),
+            key=BOX,
+            height=560,
+            max_chars=MOST_BYTES,
+            on_change=lambda: store_draft(st.session_state[BOX]),
+            help=_("Its format is described in docs/LESSONS.md. Press Ctrl+Enter, or leave the box, to read it."),
+        )  # fmt: skip
+        download_button(
+            _("Save the file"),
+            draft(),
+            "lesson.toml",
+            _("To be opened here again, or given to a colleague"),
+            kind="application/toml",
+        )
+    with right:
+        found = parse_lesson(draft())
+        if isinstance(found, Lesson):
+            _preview(found)
+        else:
+            _faults(found)
+
+
+def _draw_file_picker() -> None:
+    """Draw the controls that open a file or start from a bundled lesson."""
+
+    def upload() -> None:
+        came = st.session_state[UPLOAD]
+        if came is None:
+            return
+        try:
+            text = decode(came.getvalue()) if came.size <= MOST_BYTES else ""
+        except UserError as refusal:
+            st.session_state["lesson_problem"] = refusal.message
+            return
+        if text:
+            store_draft(text)
+        else:
+            st.session_state["lesson_problem"] = _(
+                "The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES
+            )
+
+    def begin() -> None:
+        if st.session_state[BEGIN]:
+            store_draft(source(st.session_state[BEGIN]))
+
+    st.file_uploader(_("Lesson file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
+                     help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
+    if problem := st.session_state.pop("lesson_problem", None):
+        show_notice(problem)
+    st.session_state[BEGIN] = None
+    st.selectbox(_("Included lessons"), ORDER, index=None, key=BEGIN, on_change=begin,
+                 placeholder=_("Pick one"),
+                 format_func=lambda name: markdown_of(come_along()[name].title),
+                 help=_("Its file replaces what is in the box"))  # fmt: skip
+
+
+def _preview(lesson: Lesson) -> None:
+    """Draw the lesson, with the button to play it and the link to share it."""
+    st.subheader(markdown_of(lesson.title))
+    link = pack_lesson(draft())
+    with st.container(horizontal=True):
+        st.button(
+            _("Play it"),
+            on_click=set_params,
+            args=(LessonsOptions,),
+            icon=":material/play_arrow:",
+            type="primary",
+            kwargs={"lesson": OWN, "step": 0, "show": PLAY},
+            help=_("As students see it"),
+        )
+        if link is not None:
+            link_to_view("lessons", _("Lesson link"), icon=":material/link:",
+                         query={"lesson": OWN, "carried": link},
+                         help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
+    if link is None:
+        show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")
+    draw_markdown(lesson.about)
+    for at, step in enumerate(lesson.steps):
+        with st.expander(f"{at + 1}. {markdown_of(step.title)}", expanded=at == 0):
+            draw_markdown(step.text)
+            if step.view is not None:
+                st.caption(step.view.page)
+            if step.question is not None:
+                draw_markdown(step.question.ask)
+                for _key, text in step.question.choices:
+                    st.markdown(f"- {markdown_of(text)}")
+
+
+def _faults(faults: list[Fault]) -> None:
+    """Draw the faults of the file with their lines."""
+    st.subheader(_("What is wrong"))
+    for fault in faults[:20]:
+        show_notice(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))
+    if len(faults) > 20:
+        show_notice(f"… (+ {len(faults) - 20})", role="status")

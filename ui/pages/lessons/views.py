@@ -166,7 +166,7 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool)
 def _blank(choice: ViewState) -> None:
     """Draw the likeliest tokens of the text's first blank."""
     show_notice(choice.text, role="status")
-    with st.spinner(_("Filling the blanks")):
+    with st.spinner(_("Running the model")):
         filled = get_backend().predict(
             MaskedWords(model=choice.model, revision=choice.revision or None, text=choice.text,
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
@@ -194,7 +194,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     layer = choice.layer if choice.layer is not None and choice.layer < len(records) else len(records) - 1
     head = choice.head if choice.layer is not None and choice.head is not None else -1
     weights, found = cross_attention(asked, layer, head if head < records[layer].heads else -1)
-    show_notice(_("“{source}” becomes “{target}”", source=trace.text, target=trace.target_text or ""), role="status")
+    show_notice(f"“{trace.text}” → “{trace.target_text or ''}”", role="status")
     title = (
         _("Layer {layer} · all heads together", layer=layer)
         if head < 0
@@ -230,7 +230,7 @@ def _draw_page_links(pointed: Pointed, choice: ViewState) -> None:
         show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
     there = choice if _is_drawn(pointed) or pointed.yours else choice_of(pointed)
-    label = _("Open Attention heads") if view == "explore" else _("Open this view on its own page")
+    label = _("Open Attention heads") if view == "explore" else translate(title_of(view))
     with st.container(horizontal=True):
         link_to_view(
             view,

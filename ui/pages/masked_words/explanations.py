@@ -15,14 +15,14 @@ from i18n import LazyMessage, _, gettext_lazy, translate
 from inference import TraceRequest
 from inference.tasks.attribution import Gradients, OcclusionRequest
 from inference.tasks.predictions import Filled, Guess, MaskedWords
-from ui.input.controls import bound_widget, head_of, keep_head, rank_of
+from ui.input.controls import TYPED, bound_widget, head_name, head_of, keep_head, rank_of
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.progress import ask_many
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_table
 from ui.show.text import number_duplicates
 from ui.show.views import link_to_view
 from ui.state.examples import example_of
@@ -46,7 +46,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     place = blank_in(trace, filled, at)
     if place is None:
         show_notice(
-            _("With mask tokens this text is tokenized differently; no attention map applies."),
+            _("With the mask, the rest of this text is tokenized differently. Mask another word."),
             role="status",
         )
         return
@@ -59,17 +59,18 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     name = names[word]
     show_notice(
         _(
-            "Head {layer}-{head}: the blank gives “{word}” {weight:.2f}; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
             layer=layer,
             head=head,
-            word=name,
-            weight=given[layer, head],
+            looks=TYPED,
+            at=f"“{name}”",
+            share=given[layer, head],
             rank=rank_of(given, layer, head),
         ),
         role="status",
     )
     figure = head_maps.head_map(
-        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head)
+        given, theme(), _("From {looks} to {at}", looks=TYPED, at=f"“{name}”"), _("weight"), selected=(layer, head)
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(_("Each cell is a head. Click one to see its attention."))
@@ -79,7 +80,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         words,
         word,
         place,
-        _("Attention of head {layer}-{head}", layer=layer, head=head),
+        head_name(layer, head),
     )
     st.caption(_("Shade: weight from the outlined blank. Click a word to select it."))
     link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
@@ -173,7 +174,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     if found is None:
         return
     if not found.runs:
-        show_notice(_("No other word can matter. Type some."), role="status")
+        show_notice(_("The sentence has no other word that could matter."), role="status")
         return
     names = [_run_name(found.row, run) for run in found.runs]
     places = number_duplicates(names)
@@ -196,13 +197,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     )
     rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
-    download_button(
-        _("Save as CSV"),
-        csv_table(("word", LEFT_OUT, GRADIENTS), rows),
-        "headlight-words-that-matter.csv",
-        _("In natural logarithms"),
-        provenance=page_provenance(),
-    )
+    download_table(csv_table(("word", LEFT_OUT, GRADIENTS), rows), "headlight-words-that-matter.csv")
 
 
 def describe_attributions(found: ImportanceScores, names: list[str]) -> str:

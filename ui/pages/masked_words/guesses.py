@@ -18,8 +18,8 @@ from ui.pages.masked_words.options import MOST_TOP, MaskedWordsOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance, page_provenance
-from ui.show.text import join_sentences, percent
+from ui.show.tables import csv_table, download_button, download_table, draw_table, model_provenance, page_provenance
+from ui.show.text import join_sentences, likelihood, percent
 from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
 
@@ -28,7 +28,7 @@ HOW = gettext_lazy(
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r variant of "
     "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
 )
-NO_RANK = gettext_lazy("A word of several tokens has no rank; words of unequal token counts are not comparable.")
+NO_RANK = gettext_lazy("Words of several tokens have no rank; words of unequal token counts are not comparable.")
 
 
 def summary(who: PageModel, filled: Filled, at: int) -> str:
@@ -73,7 +73,7 @@ def _describe_whole_word(stood: WordCandidate) -> str:
         "The {pieces} tokens of “{word}” have probability {probability} together.",
         word=stood.word,
         pieces=len(stood.pieces),
-        probability=_percent(stood.log_probability),
+        probability=likelihood(stood.log_probability),
     )
 
 
@@ -81,15 +81,6 @@ def _has_several_pieces(filled: Filled, at: int) -> bool:
     """Return whether the original word at a blank has several tokens."""
     stood = word_of(filled, at).original
     return stood is not None and stood.rank is None
-
-
-def _percent(log: float) -> str:
-    """Format a product of probabilities, given as its natural logarithm.
-
-    >>> _percent(-1.1555), _percent(-1000.0)
-    ('0.31', 'less than 1e-300')
-    """
-    return percent(exp(log)) if log > -690 else _("less than 1e-300")
 
 
 def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
@@ -100,7 +91,7 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     chances = [guess.probability for guess in blank.guesses]
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _original_token(blank)]
     rest = max(0.0, 1 - sum(chances))
-    figure = bars(names, chances, theme(), _("Likeliest tokens"), marked=marked)
+    figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
     draw_chart(figure, "masked_bars")
     bars_are = _(
         "Softmax over {vocabulary:,} tokens; the original is highlighted. The others sum to {rest:.2f}; the "
@@ -145,13 +136,7 @@ def _table(filled: Filled) -> None:
         )
         columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="masked_table")
-        download_button(
-            _("Save as CSV"),
-            csv_table(names, rows),
-            "headlight-masked-words.csv",
-            _("All digits"),
-            provenance=page_provenance(),
-        )
+        download_table(csv_table(names, rows), "headlight-masked-words.csv")
 
 
 def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -160,14 +145,14 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
     words = tuple(word for word in get_params(MaskedWordsOptions).ask.split(",") if word.strip())
     if not words:
         return
-    found = ask_model(replace(request, words=words, blank=at), _("Trying these words")).candidates
+    found = ask_model(replace(request, words=words, blank=at), _("Filling the blanks")).candidates
     rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
     names = (
         gettext_lazy("word"),
         gettext_lazy("pieces"),
         gettext_lazy("probability"),
         gettext_lazy("rank"),
-        gettext_lazy("logarithm"),
+        gettext_lazy("logarithm of the probability"),
         gettext_lazy("remark"),
     )
     shown = [(*others, remark and translate(remark)) for *others, remark in rows]
@@ -183,7 +168,7 @@ def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
         _("Save the scores"),
         csv_table(names, rows),
         "headlight-words.csv",
-        _("All digits"),
+        _("CSV, all digits"),
         provenance=page_provenance(),
     )
 
@@ -229,7 +214,7 @@ def two_sentences(who: PageModel) -> None:
                 "Bars: probability in the first blank of each sentence "
                 "([arXiv:1901.05287](https://arxiv.org/abs/1901.05287))."
             ),
-            _("The word with fewer tokens has an advantage.") if unequal else "",
+            translate(NO_RANK) if unequal else "",
         )
     )
     rows = [
@@ -239,9 +224,7 @@ def two_sentences(who: PageModel) -> None:
     ]
     columns = ("sentence", "word", "probability", "rank")
     made_by = {**model_provenance(), "text": sentences[0], "second_text": sentences[1]}
-    download_button(
-        _("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=made_by
-    )
+    download_table(csv_table(columns, rows), "headlight-two.csv", provenance=made_by)
 
 
 def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
@@ -261,7 +244,7 @@ def describe_preference(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
 
 def _ask_pair(who: PageModel, sentence: str, words: tuple[str, str]) -> Pair:
     question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
-    found = ask_model(question, _("Trying both words in both sentences"))
+    found = ask_model(question, _("Filling the blanks"))
     refuse_unreadable(found.row, who.model, "encoder", MASKED)
     first, second = found.candidates
     return first, second

@@ -41,7 +41,7 @@ class MaskedWordsOptions(AnsweringOptions):
     show: str = option(
         "guesses",
         label=gettext_lazy("View"),
-        help=gettext_lazy("Predictions, their origin, the whole text, a test and the training objective"),
+        help=gettext_lazy("The analysis to show."),
         choices=SHOWS,
     )
     hidden: str = ""  # hidden places; "" before the first click, "-" for none
@@ -49,8 +49,8 @@ class MaskedWordsOptions(AnsweringOptions):
     # Clicks hide tokens instead of words.
     pieces: bool = option(
         False,
-        label=gettext_lazy("Hide single tokens"),
-        help=gettext_lazy("Hide one token at a click, not all tokens of a word"),
+        label=gettext_lazy("Mask single tokens"),
+        help=gettext_lazy("A click masks one token, not the whole word."),
     )
     blank: int = option(
         0,
@@ -64,7 +64,7 @@ class MaskedWordsOptions(AnsweringOptions):
     ask: str = option(
         "",
         label=gettext_lazy("Score words"),
-        help=gettext_lazy("At most 12, separated by commas; each replaces the whole hidden word"),
+        help=gettext_lazy("At most 12, separated by commas; each replaces the whole masked word."),
     )
     # Token whose probability is explained; None is the likeliest.
     piece: int | None = option(
@@ -148,14 +148,12 @@ def _chip(
     if not mine or filled is None:
         unknown = next(filter(None, (row.unknown[at] for at in group)), "")
         return TokenChip(
-            text, special=special, glued=glued, title="" if special else _("Click to hide it"), unknown=unknown
+            text, special=special, glued=glued, title="" if special else _("Click a word to mask it"), unknown=unknown
         )
     guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
     label = " ".join(guess.piece for guess in guesses)
     chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
-    return TokenChip(
-        text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover", chances=chances)
-    )
+    return TokenChip(text, mark="masked", label=label, title=_("Likeliest: {chances}", chances=chances))
 
 
 def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
@@ -194,7 +192,7 @@ def pick_blank(filled: Filled) -> int:
             st.selectbox,
             options=list(range(len(filled.blanks))),
             shown=blank,
-            format_func=lambda at: _("{blank} of {blanks}", blank=at + 1, blanks=len(filled.blanks)),
+            format_func=lambda at: str(at + 1),
             width=130,
         )
     return blank

@@ -13,7 +13,7 @@ from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.run.progress import ask_many
-from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.tables import csv_table, download_table, draw_table
 from ui.show.text import join_sentences, number_duplicates, percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
@@ -48,10 +48,9 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     _line(row, places, runs, names, sums)
     st.caption(
         _(
-            "Shade: surprisal, full at {full:.0f} bits. One pass for each token, with the rest of its word "
-            "masked: pseudo-log-likelihood ([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), "
-            "within-word l2r variant of [arXiv:2305.10588](https://arxiv.org/abs/2305.10588)). Hidden words "
-            "are uncovered; a typed [MASK] is not scored. This is not the probability of the text.",
+            "Shade: surprisal, full at {full:.0f} bits. Each token is scored with the rest of its word masked: "
+            "pseudo-log-likelihood ([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r "
+            "variant of [arXiv:2305.10588](https://arxiv.org/abs/2305.10588)). A typed [MASK] is not scored.",
             full=FULL,
         )
     )
@@ -59,16 +58,15 @@ def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
         (name, run[1] - run[0], float(value), float(bits(value)))
         for name, run, value in zip(names, runs, sums, strict=True)
     ]
-    columns = (gettext_lazy("word"), gettext_lazy("pieces"), gettext_lazy("natural logarithm"), gettext_lazy("bits"))
+    columns = (
+        gettext_lazy("word"),
+        gettext_lazy("pieces"),
+        gettext_lazy("logarithm of the probability"),
+        gettext_lazy("bits"),
+    )
     with st.expander(_("Table")):
         draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
-    download_button(
-        _("Save as CSV"),
-        csv_table(columns, rows),
-        "headlight-surprise.csv",
-        _("All digits"),
-        provenance=page_provenance(),
-    )
+    download_table(csv_table(columns, rows), "headlight-surprise.csv")
 
 
 def describe_surprisal(names: list[str], sums: FloatArray, logs: FloatArray, whole: bool) -> str:
@@ -98,7 +96,7 @@ def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: 
                 TokenChip(
                     names[of[at]],
                     shade=min(1.0, value / FULL),
-                    title=_("{bits:.2f} bits", bits=value),
+                    title=f"{value:.2f}",
                     unknown=row.unknown[at],
                 )
             )
@@ -145,13 +143,7 @@ def draw_corruption(request: MaskedWords) -> None:
     )
     shown = [(piece, translate(how), *others) for piece, how, *others in rows]
     draw_table({translate(name): [row[at] for row in shown] for at, name in enumerate(columns)})
-    download_button(
-        _("Save as CSV"),
-        csv_table(columns, rows),
-        "headlight-lesson.csv",
-        _("All digits"),
-        provenance=page_provenance(),
-    )
+    download_table(csv_table(columns, rows), "headlight-lesson.csv")
 
 
 def describe_losses(found: CorruptedText) -> str:
@@ -182,6 +174,6 @@ def _draw_sample(found: CorruptedText) -> None:
             chips.append(TokenChip(piece, special=special, glued=glued, unknown=unknown))
         else:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
-            title = _("{how}, loss {loss:.2f}", how=LABELS[one.how], loss=one.loss)
+            title = f"{translate(LABELS[one.how])}, {one.loss:.2f}"
             chips.append(TokenChip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
     token_strip.mount(chips, "lesson_strip", title=_("Loss of each token"))

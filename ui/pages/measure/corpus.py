@@ -71,7 +71,7 @@ class MeasureOptions(PaginationOptions):
     control: bool = option(
         True,
         label=gettext_lazy("Random weights"),
-        help=gettext_lazy("Also scores the same architecture without training; doubles the time."),
+        help=gettext_lazy("Also scores the untrained architecture; doubles the time."),
     )
 
 
@@ -82,13 +82,11 @@ SUFFIXES = {
     "csv": TABLES,
 }
 ABOUT = {
-    "grammar": gettext_lazy(
-        "60 short sentences with dependency relations (Universal Dependencies). Rare relations have wide intervals."
-    ),
+    "grammar": gettext_lazy("60 short sentences with dependency relations (Universal Dependencies)."),
     "pronouns": gettext_lazy("40 sentences, each with a pronoun, its antecedent and another candidate."),
 }
 WANTED = {
-    "conllu": gettext_lazy("Upload a treebank in CoNLL-U, for example from universaldependencies.org."),
+    "conllu": gettext_lazy("Upload a treebank in CoNLL-U, such as one from universaldependencies.org."),
     "gap": gettext_lazy(
         "Upload a file with the columns of GAP: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, "
         "B-offset, B-coref."
@@ -123,7 +121,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         suffixes,
         key=SPLIT,
         max_upload_size=50,
-        help=_("Optional sentences for choosing heads; otherwise every second sentence of the file is used."),
+        help=_("Sentences for choosing heads; without them, every second sentence of the file."),
     )
     try:
         with left:
@@ -134,7 +132,7 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
         show_notice(refusal.message)
         return None
     if chooser is not None and chooser.digest == found.digest:
-        show_notice(_("Both files contain the same sentences, so scores would be too high. Use different sentences."))
+        show_notice(_("Both files contain the same sentences, which inflates the scores. Use different sentences."))
         return None
     return found, chooser
 
@@ -203,7 +201,7 @@ def load_scores(
         chooser = None
         if split is not None:
             choosing = replace(plan, corpus=split)
-            chooser = run_scoring(choosing, _("Choosing heads"))
+            chooser = run_scoring(choosing, _("Scoring every head"))
             if not finished_state(choosing):
                 return None  # stopped before all heads were scored for the choice
         state = run_scoring(plan, _("Scoring every head"))
@@ -215,6 +213,6 @@ def load_scores(
         return None
     if not state.tally.counts:
         if state.done:
-            show_notice(_("The model could read none of these texts. {why}", why=state.reason))
+            show_notice(_("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason))
         return None
     return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
 from probing.results import RelationRow, accuracies, candidates, rows, rule, to_csv, to_json
 from probing.score import RelationCounts
@@ -30,20 +30,8 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("not clearly more"),
 }
-THAN: dict[str, str] = {
-    "more": gettext_lazy(
-        "That is more than the baseline “{rule}” with {found:.1f} % of the same links ({test}: p {p})."
-    ),
-    "less": gettext_lazy(
-        "That is less than the baseline “{rule}” with {found:.1f} % of the same links ({test}: p {p})."
-    ),
-    "not clearly more": gettext_lazy(
-        "The difference from the baseline “{rule}” with {found:.1f} % is not significant ({test}: p {p})."
-    ),
-}
 DOT = gettext_lazy("Dot: share of links that the best head finds, with 95 % interval.")
-CHOSEN_ELSEWHERE = gettext_lazy("Heads are chosen on other sentences than they are scored on.")
-CHOSEN_HERE = gettext_lazy("Heads are chosen on every second sentence and scored on the rest.")
+CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
 MARKS = gettext_lazy(
     "Bar: best rule without a model. Ring: best head with random weights, chosen in the same way. Test: "
     "two-sided, paired by sentence, Holm-corrected for all relations shown."
@@ -88,7 +76,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
     draw_chart(figure, "measure_scores", about=model_provenance)
-    notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
+    notes = [DOT, CHOSEN, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
     st.caption(join_sentences(*map(translate, notes)))
@@ -112,12 +100,16 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
             direction=row.direction,
         )
     ]
-    test = (
-        _("two-sided paired test by sentence, Holm-corrected for {tests} relations", tests=tests)
-        if tests > 1
-        else _("two-sided paired test by sentence")
+    said.append(
+        _(
+            "The baseline “{rule}” finds {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
+            "Holm-corrected, relations: {tests}).",
+            rule=row.baseline_name,
+            found=row.baseline,
+            p=p_value(row.p),
+            tests=tests,
+        )
     )
-    said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=p_value(row.p)))
     if row.chance is not None:
         said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
     if chance is not None:
@@ -220,7 +212,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance)
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
-        figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("With random weights"),
+        figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
     st.caption(
@@ -244,36 +236,23 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
 
 
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
-    """Describe how many heads exceed the rule, compared with untrained weights."""
-    mean = sum(row.accuracy for row in mine) / len(mine)
+    """Describe how many heads exceed the rule, with the model's weights and with random weights."""
     best = max(mine, key=lambda row: row.accuracy)
-    more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
-    found = ngettext(
-        "{relation}, all {links:,} links: {many} of {size} heads significantly exceeds the baseline's {rule:.1f} %",
-        "{relation}, all {links:,} links: {many} of {size} heads significantly exceed the baseline's {rule:.1f} %",
-        more,
+    said = _(
+        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the baseline of {rule:.1f} %; "
+        "mean {mean:.1f} %, largest {largest:.1f} %.",
         relation=best.relation,
         links=best.n,
-        many=more,
+        many=sum(row.more for row in mine),
         size=len(mine),
         rule=best.baseline,
+        mean=sum(row.accuracy for row in mine) / len(mine),
+        largest=best.accuracy,
     )
-    whole = (
-        ngettext(
-            "{found}; with random weights, {many} of {size} heads does so.",
-            "{found}; with random weights, {many} of {size} heads do so.",
-            at_random,
-            found=found,
-            many=at_random,
-            size=len(untrained),
-        )
-        if untrained
-        else _("{found}.", found=found)
-    )
-    mean_and_most = _(
-        "The mean over heads is {mean:.1f} %, the largest {largest:.1f} %.", mean=mean, largest=best.accuracy
-    )
-    return join_sentences(whole, mean_and_most)
+    if not untrained:
+        return said
+    many = sum(row.more for row in untrained)
+    return join_sentences(said, _("Random weights: {many} of {size} heads.", many=many, size=len(untrained)))
 
 
 def files(found: CorpusScores, relation: str) -> None:
@@ -296,7 +275,7 @@ def files(found: CorpusScores, relation: str) -> None:
             key="measure_heads_table",
         )
         left, right = st.columns(2)
-        about = _("Every relation and head")
+        about = _("All digits")
         download_button(
             _("Save as CSV"),
             to_csv(everything),
@@ -308,7 +287,12 @@ def files(found: CorpusScores, relation: str) -> None:
         kind = "application/json"
         scores = {**model_provenance(), "scores": json.loads(to_json(everything))}
         download_button(
-            _("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right
+            _("Save as JSON"),
+            json.dumps(scores, indent=1),
+            "headlight-scores.json",
+            about,
+            kind=kind,
+            place=right,
         )
 
 

@@ -17,7 +17,7 @@ from ui.run.progress import map_questions
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, download_table, draw_table, model_provenance
 from ui.show.text import join_sentences
 from ui.state.params import get_params
 from ui.state.session import get_view_state
@@ -54,10 +54,10 @@ def _load_report(run: SourceRun) -> SourceReport | None:
     kept: tuple[object, SourceReport] | None = st.session_state.get(REPORT)
     if kept is not None and kept[0] == mark:
         return kept[1]
-    answers = map_questions(questions, _("Decomposing the scores"), lambda question: get_backend().inspect(question))
+    answers = map_questions(questions, _("Decomposing the score"), lambda question: get_backend().inspect(question))
     if len(answers) < len(questions):
         return None
-    with st.spinner(_("Decomposing the scores"), show_time=True):
+    with st.spinner(_("Decomposing the score"), show_time=True):
         found = report(run, questions, answers)
     st.session_state[REPORT] = (mark, found)
     return found
@@ -68,7 +68,7 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
     sides = zip(st.columns(2), (found.query, found.key), ("query", "key"), strict=True)
     for place, terms, side in sides:
         shown = terms[:SHOWN]
-        title = _("Sources of the query") if side == "query" else _("Sources of the key")
+        title = _("query side") if side == "query" else _("key side")
         figure = source_terms(
             {term.source: [term.mean] for term in shown},
             [f"{run.layer}-{run.head}"],
@@ -86,12 +86,9 @@ def _draw(run: SourceRun, found: SourceReport) -> None:
         )
     )
     rows = [("query", *_cells(term)) for term in found.query] + [("key", *_cells(term)) for term in found.key]
-    download_button(
-        _("Save the table"),
-        csv_table(["side", "source", "mean", "low", "high"], rows),
-        "headlight-sources.csv",
-        _("All digits"),
-        provenance={**model_provenance(), "layer": run.layer, "head": run.head, "relation": run.relation},
+    about = {**model_provenance(), "layer": run.layer, "head": run.head, "relation": run.relation}
+    download_table(
+        csv_table(["side", "source", "mean", "low", "high"], rows), "headlight-sources.csv", provenance=about
     )
 
 
@@ -171,7 +168,7 @@ def how_to_read() -> None:
                 "([arXiv:cs/0008005](https://arxiv.org/abs/cs/0008005)) and Holm-corrected "
                 "([Holm](https://doi.org/10.2307/4615733)).\n"
                 "- A high score does not show that the model uses the head "
-                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)). Ablation & patching measures that."
+                "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186)). Ablation measures that."
             )
         )
 

@@ -24,14 +24,13 @@ from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.tables import csv_table, download_table, model_provenance
 from ui.show.text import join_sentences
 from ui.state.examples import EXAMPLES
 from ui.state.params import AnsweringOptions, get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
-from viz.figures.theme import truncate
 from viz.figures.token_bars import bars
 from viz.options import option
 
@@ -70,27 +69,17 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     doing = _("Judging both orders")
     found = (ask_model(asked, doing), ask_model(replace(asked, text=second, pair=first), doing))
     refuse_unreadable(found[0].row, who.model, "encoder", who.head)
-    said, alike = summary(who, texts, found), describe_equal_verdicts(found)
+    said, alike = summary(who, found), describe_equal_verdicts(found)
     show_notice(join_sentences(said, alike), role="status")
     chances = [one.probability for one in found]
-    figure = bars([_("A, then B"), _("B, then A")], chances, theme(), title(found[0]), marked=(0,))
+    figure = bars([_("A, then B"), _("B, then A")], chances, theme(), _("Probability of the order"), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
     draw_chart(figure, "judged_bars")
     st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    download_button(
-        _("Save as CSV"),
-        csv_table(columns, rows),
-        "headlight-next-sentence.csv",
-        _("All digits"),
-        provenance={**model_provenance(), "text": first, "pair": second},
-    )
-
-
-def title(judged: NextSentenceAnswer) -> str:
-    """Return the title of the figure."""
-    return _("Is this their order?") if judged.judges == ORDER else _("Does the second follow the first?")
+    about = {**model_provenance(), "text": first, "pair": second}
+    download_table(csv_table(columns, rows), "headlight-next-sentence.csv", provenance=about)
 
 
 def describe_training(judged: NextSentenceAnswer) -> str:
@@ -102,27 +91,18 @@ def describe_training(judged: NextSentenceAnswer) -> str:
         )
     return _(
         "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two "
-        "texts. So a shared topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+        "texts, so a common topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 
 
-def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
+def summary(who: PageModel, found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
     """Return a sentence on the probabilities of both orders."""
-    said = {
-        "first": truncate(texts[0], 60),
-        "model": who.title,
-        "chance": found[0].probability,
-        "other": found[1].probability,
-    }
-    if found[0].judges == ORDER:
-        return _(
-            "{model} gives {chance:.3f} that “{first}” comes first; with the texts swapped, {other:.3f}.",
-            **said,
-        )
+    first, second = (one.probability for one in found)
     return _(
-        "{model} gives {chance:.3f} that “{second}” follows “{first}”; with the texts swapped, {other:.3f}.",
-        **said,
-        second=truncate(texts[1], 60),
+        "{model} gives the order A, B {first:.3f} and the order B, A {second:.3f}.",
+        model=who.title,
+        first=first,
+        second=second,
     )
 
 
@@ -141,15 +121,9 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
     likely = [one.probability >= EVEN for one in found]
     if any(likely) != all(likely):
         return ""
-    if found[0].judges == ORDER:
-        return (
-            _("Both orders get at least 0.5, though only one can be right.")
-            if likely[0]
-            else _("Both orders get less than 0.5, though one must be right.")
-        )
     if likely[0]:
-        return _("Both orders get at least 0.5: the model detects a common topic, not the order.")
-    return _("Both orders get less than 0.5: to the model, the texts are unrelated.")
+        return _("Both orders get at least 0.5: the model does not detect which is right.")
+    return _("Both orders get less than 0.5: the model rejects both.")
 
 
 MAP = "flow_map"
@@ -189,13 +163,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         selected=(layer, head),
     )
     draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(
-        _(
-            "Each cell is a head: the weight on {at}, averaged over the tokens of {looks}. Click to select.",
-            looks=names[looks],
-            at=names[at],
-        )
-    )
+    st.caption(_("Each cell is a head. Click one to see its attention."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 
 

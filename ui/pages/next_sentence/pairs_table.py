@@ -19,7 +19,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.progress import map_questions
 from ui.run.services import get_backend
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.tables import csv_table, download_table, draw_table, model_provenance
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
 # Session keys: the picked encoding; the file and encoding behind the table.
@@ -151,9 +151,7 @@ def own_pairs(who: PageModel) -> None:
 
 def _describe_counts(pairs: int, halves: int) -> str:
     """Return a sentence on the number of pairs and of incomplete rows."""
-    more = _(", only the first {most} of them", most=MOST) if pairs > MOST else ""
-    left = _("; {halves} incomplete rows are skipped", halves=halves) if halves else ""
-    return _("{pairs} pairs{more}{left}.", pairs=pairs, more=more, left=left)
+    return _("{pairs} pairs (at most {most}); incomplete rows: {halves}.", pairs=pairs, most=MOST, halves=halves)
 
 
 def summary(title: str, rows: Sequence[Row]) -> str:
@@ -210,7 +208,7 @@ def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
         for pair in pairs
         for first, second in (pair, pair[::-1])
     ]
-    found = map_questions(questions, _("Judging"), _judge_pair)
+    found = map_questions(questions, _("Judging both orders"), _judge_pair)
     rows = [
         (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
         for at, pair in enumerate(pairs)
@@ -224,10 +222,4 @@ def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
         {name: [row[at] for row in rows] for at, name in enumerate(columns)},
         column_config={name: translate(heading) for name, heading in HEADINGS.items()},
     )
-    download_button(
-        _("Save the table"),
-        csv_table(columns, rows),
-        "headlight-pairs.csv",
-        _("All digits"),
-        provenance=model_provenance(),
-    )
+    download_table(csv_table(columns, rows), "headlight-pairs.csv", provenance=model_provenance())

@@ -137,14 +137,14 @@ def _blank(
         found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
         if found is None:
             show_notice(
-                _("The texts share no word that can be masked. Type {typed} in both.", typed=TYPED),
+                _("The texts need the same masked word. Type {typed} in both.", typed=TYPED),
                 role="status",
             )
             return None
         places = ((found[0],), (found[1],))
     elif not all(typed):
         show_notice(
-            _("{typed} is in one text only. Type it in both.", typed=TYPED),
+            _("The texts need the same masked word. Type {typed} in both.", typed=TYPED),
             role="status",
         )
         return None
@@ -192,13 +192,10 @@ def _with_words(options: PatchingOptions, followed: PatchingMetric) -> PatchingM
     columns = st.columns(2)
     typed = []
     for column, name, shown, label in (
-        (columns[0], "first", first, _("Word of the first text")),
-        (columns[1], "second", second, _("Word of the second")),
+        (columns[0], "first", first, _("First answer")),
+        (columns[1], "second", second, _("Second answer")),
     ):
-        about = _(
-            "The metric is the log-odds of the first word against the second. Default: the likely words "
-            "whose odds change most."
-        )
+        about = _("The answer is measured as the log-odds of the first against the second.")
         typed.append(
             bound_widget(PatchingOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
         )
@@ -229,13 +226,13 @@ def _first_divergence(both: tuple[TraceRequest, TraceRequest]) -> PatchingMetric
 
     Return None with a notice if the translations are equal.
     """
-    with st.spinner(_("Translating both texts"), show_time=True):
+    with st.spinner(_("Asking the model"), show_time=True):
         rows = [get_backend().trace(request).target for request in both]
     ids = [[] if row is None else row.ids[1:] for row in rows]
     same = next((at for at, (one, two) in enumerate(zip(*ids, strict=False)) if one != two), None)
     if same is None:
         show_notice(
-            _("Both texts have the same translation. Change one of them."),
+            _("Both texts have the same answer. Change a word."),
             role="status",
         )
         return None

@@ -35,7 +35,7 @@ from ui.run.page_model import kind_of, offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
-from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.tables import csv_table, download_table, page_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
@@ -54,8 +54,8 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "A visible difference need not matter. Activation patching replaces one activation of the "
-                "first text by the second text's and measures the answer "
+                "Activation patching replaces one activation of the first text by the second text's and measures "
+                "the answer "
                 "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
                 "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262))."
             )
@@ -105,7 +105,7 @@ def _can_patch(traces: list[Trace]) -> bool:
     if not traces[0].has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own way, so it cannot be patched. Choose a model such as BERT "
+                "{model} computes attention in its own code, so it cannot be edited. Choose a model such as BERT "
                 "or GPT-2.",
                 model=traces[0].model.name,
             ),
@@ -114,7 +114,7 @@ def _can_patch(traces: list[Trace]) -> bool:
         return False
     longest = max(len(trace.source) for trace in traces)
     if longest > MOST_TOKENS:
-        show_notice(_("A text has {tokens} tokens; patching takes at most {most}. Shorten it.",
+        show_notice(_("The text has {tokens} tokens; the limit here is {most}. Shorten it.",
               tokens=longest, most=MOST_TOKENS), role="status")  # fmt: skip
         return False
     return True
@@ -169,7 +169,7 @@ def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
         if place[0] < sizes[0] and place[1] < sizes[1]:
             return named[1], place
         show_notice(
-            _("The link names a layer, word or head that does not exist. The head with the largest effect is shown."),
+            _("The patch in the link does not exist. The head with the largest effect is shown."),
             role="status",
         )
     known = np.nan_to_num(found.heads, nan=-np.inf)
@@ -247,8 +247,7 @@ def _save(found: PatchingResult) -> None:
     if followed.names:
         for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
             about[name] = float(followed.numbers(effect)[0, 0])
-    download_button(_("Save the table"), csv_table(names, rows), "headlight-carried.csv",
-         _("Every vector and head as CSV"), key="patching_save", provenance=about)  # fmt: skip
+    download_table(csv_table(names, rows), "headlight-patching.csv", key="patching_save", provenance=about)
 
 
 def _number(value: float) -> float | None:

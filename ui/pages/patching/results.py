@@ -17,10 +17,11 @@ from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
 from probing.statistics import count_by_chance, draws, row_thresholds
+from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
-from ui.show.text import format_small, times
+from ui.show.text import format_comma_list, format_small, times
 
 AT_ONCE = 8192  # tokens in a request, summed over its sets
 MOST_SETS = 500  # sets in a request
@@ -76,7 +77,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
         before, after = run_metric(followed.here), run_metric(followed.there)
     ends = [followed.numbers(effect)[0] for effect in (before, after)]
     if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
-        show_notice(_("Both texts have the same answer. Change a word or the metric."), role="status")  # fmt: skip
+        show_notice(_("Both texts have the same answer. Change a word."), role="status")  # fmt: skip
         return None
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
@@ -149,14 +150,7 @@ def _answers(found: PatchingResult) -> str:
     if not found.metric.names:
         return _("The answer is the sentence vector.")
     first, second = (describe_answer(found, effect) for effect in (found.before, found.after))
-    if not found.metric.blank:
-        return _("{first} in the first text; in the second, {second}.", first=first, second=second)
-    return _(
-        "In the place of “{blank}”, {first} in the first text; in the second, {second}.",
-        blank=found.metric.blank,
-        first=first,
-        second=second,
-    )
+    return _("{first} in the first text; in the second, {second}.", first=first, second=second)
 
 
 def _describe_path(found: PatchingResult) -> str:
@@ -170,22 +164,14 @@ def _describe_path(found: PatchingResult) -> str:
     for run in runs:
         shares = _shares([float(known[layer, best[layer]]) for layer in run])
         word, first, last = found.words[best[run[0]]], run[0], run[-1]
-        stages.append(
-            _("“{word}” into layer {layer} ({shares})", word=word, layer=first, shares=shares)
-            if first == last
-            else _(
-                "“{word}” into layers {first} to {last} ({shares})", word=word, first=first, last=last, shares=shares
-            )
-        )
-    return _(
-        "The word vectors with the largest effect: {words}.",
-        words=_(", then ").join(stages),
-    )
+        layers = f"{first}" if first == last else f"{first}–{last}"
+        stages.append(_("“{word}” into layer {layers} ({shares})", word=word, layers=layers, shares=shares))
+    return _("The word vectors with the largest effect: {words}.", words=format_comma_list(stages))
 
 
 def _shares(shares: list[float]) -> str:
     low, high = format_small(min(shares)), format_small(max(shares))
-    return low if low == high else _("{first} to {last}", first=format_small(shares[0]), last=format_small(shares[-1]))
+    return low if low == high else f"{format_small(shares[0])} → {format_small(shares[-1])}"
 
 
 def _heads(found: PatchingResult) -> str:
@@ -206,7 +192,7 @@ def _heads(found: PatchingResult) -> str:
     mean, low, high = found.luck
     return _(
         "{said} {many} of {heads} heads exceed 95 of 100 random changes of the same size in their layer; "
-        "expected by chance: {mean:.0f} (95 % range {low} to {high}).",
+        "chance: {mean:.0f} (95 % range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
@@ -226,7 +212,7 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
     """Describe the effect of a single patch."""
     layer, at = place
     if kind == "h":
-        what = _("the output of head {layer}-{head}", layer=layer, head=at)
+        what = head_name(layer, at)
         share, band = found.heads[place], found.head_bands[layer]
     else:
         word = found.words[at]

@@ -1,34 +1,131 @@
-"""Pictures page: ablation of heads, edges and patches, and its effect on maps and outputs."""
+"""Ablation of heads, edges and patches: its effect on maps and outputs, and random edit sets for comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, random_sets
 from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
 from ui.ablation.controls import chosen_edits, draw_panel, keep_edits
-from ui.ablation.edits import toggle_edits
-from ui.pages.pictures.drawing import draw_picture, selection_of
-from ui.pages.pictures.head_effects import draw_random_sets, every_head, places_of
-from ui.pages.pictures.metric import PictureMetric, pick_metric
-from ui.pages.pictures.models import say_needs_model
-from ui.pages.pictures.options import PicturesOptions
-from ui.pages.pictures.places import describe_edit, describe_edits, place_name
-from ui.pages.pictures.reading import read_picture
-from ui.pages.pictures.shown_picture import ShownPicture
+from ui.ablation.edits import Head, toggle_edits
+from ui.ablation.effects import SEED, as_head_map, heads_csv
+from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
+from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
+from ui.pages.pictures.prediction import PictureMetric, pick_metric
+from ui.pages.pictures.source import ShownPicture, read_picture, say_needs_model
 from ui.run.notices import show_error, show_notice
-from ui.show.tables import draw_table, set_answering_model
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import download_button, draw_table, model_fields, set_answering_model
 from ui.show.text import format_small, percent
 from ui.state.params import set_params
-from viz.components.picture.content import PictureSelection, part_of
+from viz.components.picture.content import PictureSelection, grid_and_picture, part_of
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.head_maps import head_map, mark_heads
+
+RANDOM_SETS = 20  # The number is small because each set needs a forward pass over all patches.
+
+
+def places_of(trace: Trace) -> list[Head]:
+    """Return the (layer, head) of every head of the picture's stack."""
+    records = trace.records(part_of(trace))
+    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
+
+
+def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Head) -> None:
+    """Draw a map of the effect of ablating each head; a click selects a head.
+
+    The computation starts on request, because it needs a forward pass for each head.
+    """
+    places = places_of(trace)
+    if not _is_requested("heads", watch, _("Ablate each head"), len(places)):
+        return
+    doing = _("Ablating each head")
+    found = watch.changes([(Ablate(*place),) for place in places], len(trace.source), doing)
+    if not len(found):
+        return
+    most = places[int(np.abs(found).argmax())]
+    show_notice(
+        _(
+            "Of {known} heads, ablating {layer}-{head} changes it most: by {change}.",
+            known=len(found),
+            layer=most[0],
+            head=most[1],
+            change=format_small(float(found[np.abs(found).argmax()])),
+        ),
+        role="status",
+    )
+    figure = head_map(
+        as_head_map(places, found),
+        theme(),
+        _("Ablate each head"),
+        watch.effect,
+        diverging=bool(watch.name),
+        selected=selected,
+    )
+    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
+    draw_chart(figure, "picture_causes", on_click=keep_picked_head, about=lambda: model_fields(trace.model))
+    download_button(
+        _("Save the table"),
+        heads_csv(places, found, watch.effect),
+        "headlight-picture-heads.csv",
+        _("All digits"),
+        provenance=model_fields(trace.model),
+    )
+
+
+def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
+    """Draw the effects of random edit sets of the same size, and the rank of the chosen set."""
+    if not edits:
+        return
+    grid, _picture = grid_and_picture(trace)
+    patches = range(grid.start, grid.start + len(grid))
+    sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
+    if len(sets) < 2 or not _is_requested("chance", watch, _("Random baseline"), len(sets)):
+        return
+    found = watch.changes(sets, len(trace.source), _("Computing the random baseline"))
+    if len(found) < 2:
+        return
+    chosen = float(watch.changes([edits], len(trace.source), _("Computing the random baseline"))[0])
+    less = float((np.abs(found) < abs(chosen)).mean())
+    show_notice(
+        _(
+            "Of {n} random edits of the same kinds and size, {less:.0f} % change the answer less (median: {median}).",
+            n=len(found),
+            less=100 * less,
+            median=format_small(float(np.median(np.abs(found)))),
+        ),
+        role="status",
+    )
+    draw_chart(
+        random_figure(found, chosen, theme(), watch.effect), "picture_chance", about=lambda: model_fields(trace.model)
+    )
+    st.caption(
+        _(
+            "Bars: random sets of the same size (seed {seed}), from all heads and patches. Line: the chosen set.",
+            seed=SEED,
+        )
+    )
+
+
+def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> bool:
+    """Return whether the reader requested the computation for this metric; draw its button otherwise."""
+    key, mark = f"picture_wants_{what}", f"{watch.question.key}:{watch.at}"
+    if st.session_state.get(key) == mark:
+        return True
+    want = partial(st.session_state.__setitem__, key, mark)
+    st.button(label, key=f"{key}_button", on_click=want,
+              help=_("{passes} forward passes; can be stopped", passes=passes))  # fmt: skip
+    return False
+
 
 FORM = gettext_lazy("Such as a3-1 (ablate head 3-1), c3-1-8-2 (mask 8 → 2 there), h3-2 (hide token 2 in layer 3).")
 MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits.
@@ -56,7 +153,7 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
     """
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        say_needs_model(_("A recording cannot be ablated. Choose a model above."))
+        say_needs_model()
         return
     if len(shown.trace.source) > MOST_TOKENS:
         show_notice(_("The image has {tokens} tokens; ablation allows {most}. Choose a smaller size.",
@@ -90,14 +187,13 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
     hidden = [MaskKey(layer, look.token) for layer in layers]
     with st.container(horizontal=True):
         _toggle(case, head, _("Ablate {layer}-{head}", layer=look.layer, head=look.head),
-                _("Restore {layer}-{head}", layer=look.layer, head=look.head), "head")  # fmt: skip
-        _toggle(case, hidden, _("Hide {place}", place=here), _("Show {place}", place=here), "patch")
+                _("Restore {place}", place=f"{look.layer}-{look.head}"), "head")  # fmt: skip
+        _toggle(case, hidden, _("Mask {place}", place=here), _("Restore {place}", place=here), "patch")
         if options.looks is None or options.looks >= len(trace.source):
             st.button(_("Mask from {place}", place=here), key="picture_cut", on_click=set_params,
                       args=(PicturesOptions,), kwargs={"looks": look.token})  # fmt: skip
         else:
             _second(case, options.looks, here)
-    st.caption(_("For the head and token chosen below."))
     draw_panel(
         PicturesOptions,
         case.edits,
@@ -117,7 +213,7 @@ def _second(case: PictureExperiment, looks: int, here: str) -> None:
         set_params(PicturesOptions, looks=None)
 
     st.button(_("Mask {query} → {key}", **names), key="picture_cut_to", on_click=keep,
-              disabled=looks == case.look.token, help=_("First choose the patch to hide."))  # fmt: skip
+              disabled=looks == case.look.token)  # fmt: skip
     st.button(_("None"), key="picture_cut_none", on_click=set_params, args=(PicturesOptions,), kwargs={"looks": None})
 
 
@@ -148,8 +244,8 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
         )
         st.caption(
             _(
-                "In head {layer}-{head}, {moved:.1%} of the attention of {place} moved. An ablated head "
-                "keeps its map; later layers change.",
+                "In head {layer}-{head}, {moved:.1%} of the attention of {place} moved. Ablating a head changes the "
+                "maps of later layers.",
                 moved=float(0.5 * np.abs(own - now).sum()),
                 place=place_name(case.trace, case.look.token),
                 layer=case.look.layer,
@@ -168,20 +264,22 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
     if not watch.name:
         show_notice(_("With {edits}: cosine to the original image vector {cosine:.4f}.",
               edits=what, cosine=float(after)), role="status")  # fmt: skip
-    elif isinstance(watch.question, PictureLabels) and said.probabilities is not None:
+    else:
+        is_probability = isinstance(watch.question, PictureLabels) and said.probabilities is not None
+        first, last = (
+            percent(float(np.exp(value))) if is_probability else format_small(float(value)) for value in (before, after)
+        )
         show_notice(
             _(
-                "With {edits}: probability of “{name}” {after}, before {before}.",
+                "With {edits}: {unit} of “{name}” {after}, before {before}.",
                 edits=what,
+                unit=_("probability") if is_probability else _("logit"),
                 name=watch.name,
-                after=percent(float(np.exp(after))),
-                before=percent(float(np.exp(before))),
+                after=last,
+                before=first,
             ),
             role="status",
         )
-    else:
-        show_notice(_("With {edits}: logit of “{name}” {after}, before {before}.", edits=what, name=watch.name,
-              after=format_small(float(after)), before=format_small(float(before))), role="status")  # fmt: skip
     if watch.name:
         _draw_likeliest(said)
 

@@ -1,13 +1,18 @@
-"""Options of the Pictures page, as they appear in its address, without the picture."""
+"""Options of the Pictures page, and the names of its tokens and edits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from i18n import gettext_lazy
-from viz.components.picture.content import FACINGS, KINDS
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey
+from attention.trace import Trace
+from i18n import _, gettext_lazy
+from ui.ablation.edits import MOST_NAMED
+from ui.ablation.edits import describe_edit as describe_plainly
+from ui.show.text import format_comma_list
+from viz.components.picture.content import FACINGS, KINDS, grid_and_picture
 from viz.options import option
 
 SHOWS = {
@@ -70,7 +75,7 @@ class PicturesOptions:
     side: int = option(
         0,
         label=gettext_lazy("Image size"),
-        help=gettext_lazy("Larger images have more patches; the model's own size may crop the edges"),
+        help=gettext_lazy("Larger images have more patches; the model's own size may crop edges"),
     )
     show: str = option("picture", label=gettext_lazy("View"), choices=SHOWS)
     layer: int | None = option(None, name="of_layer")
@@ -89,3 +94,46 @@ class PicturesOptions:
     role: str = option("neighbours", label=gettext_lazy("Show role"), choices=ROLE_NAMES)
     beside: str = option("mirrored", label=gettext_lazy("Compare with"), choices=BESIDES)
     other_vision: str = ""  # The second model; "" for the next available model.
+
+
+def place_name(trace: Trace, token: int) -> str:
+    """Return the row and column of a patch, counted from 1, or the name of a token without a patch."""
+    grid, _picture = grid_and_picture(trace)
+    place = grid.place(token)
+    if place is None:
+        return trace.tokens[token] if token < len(trace.tokens) else str(token)
+    return _("row {row}, column {column}", row=place[0] + 1, column=place[1] + 1)
+
+
+def describe_edit(edit: Edit, trace: Trace) -> str:
+    """Return a phrase for an edit."""
+    if isinstance(edit, MaskEdge):
+        return _(
+            "head {layer}-{head}: {query} → {key} masked",
+            layer=edit.layer,
+            head=edit.head,
+            query=place_name(trace, edit.query),
+            key=place_name(trace, edit.key),
+        )
+    if isinstance(edit, MaskKey):
+        return _("layer {layer}: {key} masked", layer=edit.layer, key=place_name(trace, edit.key))
+    return describe_plainly(edit)
+
+
+def describe_edits(edits: EditSet, trace: Trace) -> str:
+    """Return a phrase for all edits; a token that is hidden in several layers is named once."""
+    hidden = dict.fromkeys(edit.key for edit in edits if isinstance(edit, MaskKey))
+    removed = [edit for edit in edits if isinstance(edit, Ablate)]
+    rest = [edit for edit in edits if not isinstance(edit, Ablate | MaskKey)]
+    return format_comma_list(
+        [
+            *_name_few([describe_edit(edit, trace) for edit in removed], len(removed)),
+            *[_("{key} masked", key=place_name(trace, key)) for key in hidden],
+            *[describe_edit(edit, trace) for edit in rest],
+        ]
+    )
+
+
+def _name_few(names: Sequence[str], many: int) -> Sequence[str]:
+    """Return the names, or the number of heads if there are more than MOST_NAMED."""
+    return names if many <= MOST_NAMED else [_("{many} heads ablated", many=many)]

@@ -10,16 +10,22 @@ from i18n import _
 from inference.tasks.score_decomposition import PictureScoreRequest
 from ui.input.controls import bound_widget
 from ui.pages.pictures.ablation import draw_ablation
-from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
-from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
+from ui.pages.pictures.figures import draw_picture, draw_region_links, offer_files, roles, selection_of
 from ui.pages.pictures.options import ASKING, SIDES, PicturesOptions
 from ui.pages.pictures.prediction import draw_prediction
-from ui.pages.pictures.reading import of_picture
-from ui.pages.pictures.region_links import draw_region_links
-from ui.pages.pictures.roles import roles
 from ui.pages.pictures.second_picture import draw_second_picture
-from ui.pages.pictures.shown_picture import ShownPicture, get_shown_picture
-from ui.pages.pictures.upload import draw_upload, picture_of
+from ui.pages.pictures.source import (
+    NO_MODEL,
+    ShownPicture,
+    at_hand,
+    draw_upload,
+    get_shown_picture,
+    of_picture,
+    pick_vision,
+    picture_of,
+    say_installing,
+    say_needs_model,
+)
 from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
 from ui.show.text import join_sentences
@@ -38,17 +44,16 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A vision transformer cuts an image into **patches** and treats them as tokens "
-                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Hover over a patch to see what it "
-                "attends to; click to keep it. Brightness is the square root of the weight relative to the "
-                "largest.\n- **[CLS]** represents the whole image; in DINO models its heads often outline "
-                "objects ([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are extra "
-                "tokens that absorb attention from uninformative patches "
-                "([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n- **Rollout** multiplies the "
-                "layers' mean maps, half identity ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). "
-                "**Weights × value norm** is each weight times ‖v‖, without W_O "
-                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight does not "
-                "show what the model uses."
+                "- A vision transformer treats the **patches** of an image as tokens "
+                "([arXiv:2010.11929](https://arxiv.org/abs/2010.11929)). Brightness is the square root of the "
+                "weight relative to the largest.\n- **[CLS]** represents the whole image; in DINO models its heads "
+                "often outline objects ([arXiv:2104.14294](https://arxiv.org/abs/2104.14294)). **Registers** are "
+                "extra tokens that absorb attention from uninformative patches "
+                "([arXiv:2309.16588](https://arxiv.org/abs/2309.16588)).\n- **Rollout** multiplies the layers' mean "
+                "maps, half identity ([arXiv:2005.00928](https://arxiv.org/abs/2005.00928)). **Weights × value "
+                "norm** is each weight times ‖v‖, without W_O "
+                "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102) includes it). A large weight does not show "
+                "what the model uses."
             )
         )
 
@@ -130,7 +135,7 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
     if shown.model and shown.trace.picture is not None:
         draw_prediction(options, shown.trace.picture, shown.model)
     else:
-        say_needs_model(_("A recording has no predictions. Choose a model above."))
+        say_needs_model()
 
 
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
@@ -141,7 +146,7 @@ def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
 
 def draw_view() -> None:
     """Draw the view."""
-    st.caption(_("Hover over a patch to see what the head attends to."))
+    st.caption(_("Hover over a patch to see what the head attends to; click to keep it."))
     chosen = get_params(PicturesOptions)
     controls(chosen)
     found = get_shown_picture(chosen)

@@ -17,12 +17,9 @@ from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.pictures.sample_picture import photo
 from inference.tasks.picture_outputs import PictureVector
 from ui.input.controls import bound_widget
-from ui.pages.pictures.drawing import draw_picture, selection_of
-from ui.pages.pictures.models import pick_other, say_needs_model
+from ui.pages.pictures.figures import draw_picture, selection_of
 from ui.pages.pictures.options import PicturesOptions
-from ui.pages.pictures.reading import of_picture, read_picture
-from ui.pages.pictures.shown_picture import ShownPicture
-from ui.pages.pictures.upload import OTHER
+from ui.pages.pictures.source import OTHER, ShownPicture, of_picture, pick_other, read_picture, say_needs_model
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.text import escape_markdown
@@ -35,14 +32,14 @@ def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the control for the second picture or model, and both views."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        say_needs_model(_("A recording cannot be compared. Choose a model above."))
+        say_needs_model()
         return
     bound_widget(PicturesOptions, "beside", st.segmented_control, required=True)
     if options.beside == "model":
         model = pick_other(options, shown.model)
         other, title = picture, shown.title
     else:
-        model, title = shown.model, _("Other image")
+        model, title = shown.model, _("Another image")
         found = _picture(options, picture)
         if found is None:
             return
@@ -65,18 +62,16 @@ def _picture(options: PicturesOptions, picture: Picture) -> Picture | None:
     if options.beside == "sample":
         return photo()
     st.file_uploader(
-        _("Other image file"),
+        _("Another image"),
         type=["png", "jpg", "jpeg", "webp"],
         key=f"{OTHER}_file",
         max_upload_size=MOST_BYTES // 1_000_000,
         on_change=_open,
-        help=_("PNG, JPEG or WebP; kept in this session's memory only"),
+        help=_("PNG, JPEG or WebP"),
     )
     if (problem := st.session_state.pop(REFUSED, None)) is not None:
         show_notice(problem)
     other: Picture | None = st.session_state.get(OTHER)
-    if other is None:
-        show_notice(_("Add another image for the same model."), role="status")
     return other
 
 
@@ -116,7 +111,6 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
         draw_picture(
             other, options, title, cited, "_other", there, lambda kept: _map_back(kept, there, other, shown.trace)
         )
-    st.caption(_("Both show the same head and place; a click moves both."))
 
 
 def transfer_selection(look: PictureSelection, trace: Trace, other: Trace) -> PictureSelection:

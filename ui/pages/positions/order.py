@@ -1,30 +1,128 @@
-"""Positions page, order test: the tokens in another order, with and without positions."""
+"""Order test: the tokens in another order, with and without positions, and the effect on every head."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.positions import shuffle_tokens, swap_words, words
+from attention.mask import FloatArray
+from attention.positions import permute_map, shuffle_tokens, swap_words, words
+from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.positions import OrderPass, OrderRequest, OrderTest, Positions
-from ui.input.controls import bound_widget, control_row
-from ui.pages.positions.options import PositionsOptions
-from ui.pages.positions.order_maps import all_heads, maps
-from ui.pages.positions.position_scheme import draw_position_scheme
+from inference.text.encoding import Encoding
+from ui.input.controls import bound_widget, control_row, keep_head
+from ui.pages.positions.position_scheme import PositionsOptions, draw_position_scheme
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.show.text import format_small
+from ui.show.chart import draw_chart, theme
+from ui.show.microscope import draw_matrices
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import format_and_list, format_small
 from ui.state.params import set_params
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
+from viz.components.matrices.matrices import MatrixSpec
 from viz.components.token_strip import token_strip
+from viz.figures import head_maps
+
+HEADS = "order_heads"
+SIDES = ("new", "moved")
+NOTICES = 0.1  # A head is counted if a weight changes by more than this.
+
+
+def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
+    """Draw the head's map of the new order and its permuted original map, with and without positions."""
+    passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
+    columns = iter(st.columns(4))
+    for key, (name, result) in passes.items():
+        here = permute_map(result.text[layer].weights(head), test.order)
+        views = [view_of_map(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
+        labels = tuple(cell.text for cell in views[0].queries)
+        if not labels:
+            show_notice(
+                _("The text has only special tokens. Show them in View options."),
+                role="status",
+            )
+            return
+        shown = [view.weights(0, 0) for view in views]
+        limit = max(float(map_.max()) for map_ in shown)
+        off = format_small(float(result.differences[layer, head]))
+        notes = (
+            _("head {layer}-{head}", layer=layer, head=head),
+            _("{name}: {facts}", name=_("largest difference of a weight"), facts=off),
+        )
+        titles = tuple(_("{name}: {facts}", name=name, facts=facts) for facts in (_("New order"), _("Permuted")))
+        for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
+            with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
+                sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
+                draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
+    st.caption(
+        _(
+            "Rows attend to columns, both in the new order. Left of each pair: the new order was run; right: "
+            "the original map, permuted."
+        )
+    )
+
+
+def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
+    """Return a view of a map over the permuted tokens, with the reader's view options."""
+    row = trace.source
+    mixed = Encoding(row, row.segments).pick(test.order).row
+    one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
+    return View(one, test.part, choice.words, choice.special, choice.renormalise)
+
+
+def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
+    """Draw the effect of the order on every head in an expander; a click selects a head."""
+    with st.expander(_("Order sensitivity")):
+        show_notice(_describe_noticing(test), role="status")
+        figure = head_maps.head_map(
+            test.having.differences,
+            theme(),
+            _("Order sensitivity"),
+            _("largest difference of a weight"),
+            selected=selected,
+        )
+        draw_chart(figure, HEADS, on_click=keep_head)
+        st.caption(_("Click a cell to select its head."))
+        download_button(
+            _("Save as CSV"),
+            differences_csv(test),
+            "headlight-order.csv",
+            _("With and without positions; layers and heads from 0"),
+            provenance=page_provenance(),
+        )
+
+
+def _describe_noticing(test: OrderTest) -> str:
+    found = test.having.differences
+    many = int((found > NOTICES).sum())
+    return _(
+        "With positions, {many} of {heads} heads change some weight by more than {least}.",
+        many=many,
+        heads=found.size,
+        least=NOTICES,
+    )
+
+
+def differences_csv(test: OrderTest) -> str:
+    """Return a CSV of every head's largest difference, with and without positions."""
+    rows = (
+        (layer, head, float(having), float(test.lacking.differences[layer, head]))
+        for (layer, head), having in np.ndenumerate(test.having.differences)
+    )
+    return csv_table(("layer", "head", "with positions", "without positions"), rows)
+
 
 Head = tuple[int, int]
 LIST, SHORT = 190, 130  # Widths of a list of words and of a list of numbers, in pixels.
@@ -52,7 +150,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
         order=order,
     )
     try:
-        with st.spinner(_("Running both orders")):
+        with st.spinner(_("Running the model")):
             test = get_backend().inspect(question)
     except UserError as refusal:
         show_error(refusal)
@@ -152,7 +250,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
         "{model} keeps order without positions, by its {rule} mask: over {layers} layers of {heads} heads a "
         "weight still differs by up to {most}.",
         model=model,
-        rule=_(" and ").join(rules[mask] for mask in test.masks),
+        rule=format_and_list([rules[mask] for mask in test.masks]),
         layers=layers,
         heads=heads,
         most=format_small(lacking),

@@ -7,11 +7,9 @@ from i18n import _
 from inference import UserError
 from inference.tasks.positions import PositionsRequest
 from ui.input.composing import compose
-from ui.pages.positions.options import PositionsOptions
+from ui.pages.positions.encodings import scores, shifting, vectors
 from ui.pages.positions.order import order_test
-from ui.pages.positions.position_scheme import draw_position_scheme, pick_view
-from ui.pages.positions.scores import scores
-from ui.pages.positions.vectors import shifting, vectors
+from ui.pages.positions.position_scheme import PositionsOptions, draw_position_scheme, pick_view
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
@@ -53,7 +51,7 @@ def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     elif options.show == "vectors":
         vectors(held, options)
     elif options.show == "shift":
-        shifting(held, options)
+        shifting(options)
     else:
         scores(choice, trace, held, options)
     if options.show != "test":

@@ -1,15 +1,63 @@
-"""Positions page: sentences on the model's position scheme and its length limit."""
+"""Options of the view, and sentences on the model's position scheme and its length limit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
-from i18n import _, translate
+from i18n import _, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Positions, PositionTable, RotaryAngles
 from ui.input.controls import bound_widget
-from ui.pages.positions.options import PositionsOptions
 from ui.run.notices import show_notice
+from ui.state.params import drop_place
+from viz.options import option
+
+SHOWS = {
+    "test": gettext_lazy("Order test"),
+    "vectors": gettext_lazy("Position vectors"),
+    "shift": gettext_lazy("Shift matrix"),
+    "distance": gettext_lazy("Scores by distance"),
+}
+LONGEST = 512  # The maximum number of positions, or the maximum distance in tokens.
+
+
+@dataclass(frozen=True)
+class PositionsOptions:
+    """Options of the Positions page; None stands for a default that fits the model."""
+
+    show: str = option(
+        "test",
+        label=gettext_lazy("View"),
+        choices=SHOWS,
+    )
+    # The kind of permutation.
+    mix: str = option(
+        "shuffle",
+        label=gettext_lazy("Word order"),
+        help=gettext_lazy("Tokens of a word move together; special tokens stay"),
+        choices={"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")},
+    )
+    seed: int = 1  # The seed of the shuffle.
+    # The indices of the swapped words.
+    first: int | None = option(
+        None,
+        label=gettext_lazy("This word"),
+        of_text=drop_place,
+    )
+    second: int | None = option(None, label=gettext_lazy("and that one"), of_text=drop_place)
+    length: int = 64  # The number of positions.
+    # The dimension of the sinusoidal vectors.
+    size: int | None = option(None, label=gettext_lazy("Dimensions d"), help=gettext_lazy("An even number"))
+    # The shift k of the matrix M_k.
+    shift: int = option(5, label=gettext_lazy("Shift k"))
+    curves: str = ""  # The dimensions drawn as curves, such as "0-1-20".
+
+
+def length_of(options: PositionsOptions) -> int:
+    """Return the number of positions to draw, clamped to its limits."""
+    return min(max(2, options.length), LONGEST)
 
 
 def pick_view() -> None:
@@ -34,12 +82,9 @@ def draw_position_scheme(held: Positions) -> str:
         )
     if held.slopes is not None:
         said.append(_("{model} lowers scores in proportion to distance (ALiBi).", model=held.model))
-    if held.others:
-        said.append(_("{model} encodes positions in its own way ({other}).", model=held.model, other=held.others[0]))
-    if not said:
-        said.append(_("{model} has no table of positions; its code computes them.", model=held.model))
-    if held.kind == "decoder":
-        said.append(_("Its causal mask also reveals order."))
+    if held.others or not said:
+        other = ", ".join(held.others[:1]) or "–"
+        said.append(_("{model} encodes positions in its own way ({other}).", model=held.model, other=other))
     return translate(join_sentences(*said))
 
 
@@ -67,10 +112,12 @@ def _describe_rotary(model: str, sets: tuple[RotaryAngles, ...]) -> str:
 
 def _base(turning: RotaryAngles) -> str:
     """Return the base of the rotary angles, with the layer type if the model has several."""
-    base = _("base not stated") if turning.theta is None else _("base {base:,.0f}", base=turning.theta)
-    if not turning.layers:
-        return base
-    return _("{base} in its {kind} layers", base=base, kind=turning.layers.replace("_", " "))
+    base = _(
+        "base {base}, d_k = {width}",
+        base="–" if turning.theta is None else f"{turning.theta:,.0f}",
+        width=turning.width,
+    )
+    return f"{base} ({turning.layers.replace('_', ' ')})" if turning.layers else base
 
 
 def draw_length_limit(held: Positions) -> None:
@@ -78,18 +125,10 @@ def draw_length_limit(held: Positions) -> None:
     st.markdown(_("**Length limit**"))
     if held.trained is None:
         end = _("{model} has no length limit: only distances matter.", model=held.model)
-    elif held.tables and not held.tables[0].layout:
-        end = _(
-            "{model} has learned vectors for {positions:,} positions; no others can be computed.",
-            model=held.model,
-            positions=len(held.tables[0].vectors),
-        )
     else:
         end = _(
-            "{model} was configured for {positions:,} positions; beyond them its behaviour is unknown, so "
-            "this app stops there.",
+            "{model} reads at most {positions:,} positions: beyond them it has no vectors or was not trained.",
             model=held.model,
             positions=held.trained,
         )
-    refused = _("Longer texts are refused: “{refusal}”", refusal=held.refusal) if held.refusal else ""
-    show_notice(join_sentences(end, refused), role="status")
+    show_notice(end, role="status")

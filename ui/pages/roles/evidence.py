@@ -31,20 +31,20 @@ from ui.state.view_state import ViewState
 from viz.options import option
 
 SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": gettext_lazy("100 sentences")}
-WORDS: dict[str, str] = {
-    "previous": gettext_lazy("the token before"),
-    "next": gettext_lazy("the token after"),
+ROLE_NAMES: dict[str, str] = {
+    "previous": gettext_lazy("token before"),
+    "next": gettext_lazy("token after"),
     "same": gettext_lazy("itself"),
-    "first": gettext_lazy("the first token"),
-    "separator": gettext_lazy("marks that end or separate texts"),
-    "repeat": gettext_lazy("the same piece elsewhere"),
-    "broad": gettext_lazy("everything, about evenly"),
+    "first": gettext_lazy("first token"),
+    "separator": gettext_lazy("separators"),
+    "repeat": gettext_lazy("repeats"),
+    "broad": gettext_lazy("broad"),
 }
 FILTERS: dict[str, str] = {
     "": gettext_lazy("All"),
     "relation": gettext_lazy("With a relation"),
     "none": gettext_lazy("Without a role"),
-    **{role: gettext_lazy("Attending to {what}", what=what) for role, what in WORDS.items()},
+    **ROLE_NAMES,
 }
 
 
@@ -68,7 +68,7 @@ class RolesOptions(PaginationOptions):
     relations: bool = option(
         True,
         label=gettext_lazy("Relations"),
-        help=gettext_lazy("Also scores every head on annotated sentences and names significant relations."),
+        help=gettext_lazy("Also scores every head on annotated sentences."),
     )
     # The filter of the table.
     only: str = option(
@@ -252,16 +252,11 @@ def describe_relations(relations: Relations, heads: int) -> str:
     values: dict[str, Any] = {
         "clear": len(clear),
         "heads": heads,
-        "names": format_semicolon_list(names) if names else "",
+        "names": format_semicolon_list(names) if names else "–",
         "tests": len(relations.row_of_head),
         "untrained": sum(row.more for row in relations.untrained.values()),
     }
-    found = (
-        _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.",
-          **values)
-        if names
-        else _("None of {heads} heads finds a relation significantly more often than the baseline.", **values)
-    )  # fmt: skip
+    found = _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.", **values)
     how = _(
         "Relations are chosen on one half of 100 sentences and tested on the other (two-sided, corrected for "
         "{tests} heads). With random weights: {untrained}.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,27 +12,18 @@ from attention.head_names import head_label
 from attention.mask import BoolArray
 from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
 from attention.vectors import flat, groups
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
-from ui.pages.roles.evidence import WORDS, HeadEvidence, Relations, RolesOptions
+from ui.pages.roles.evidence import ROLE_NAMES, HeadEvidence, Relations, RolesOptions
 from ui.pages.roles.evidence import describe_relations as of_relations
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.tables import csv_table, download_button, draw_table, model_provenance, page_provenance
+from ui.show.tables import csv_table, download_table, draw_table, model_provenance, page_provenance
 from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
 
 MAP = "roles_map"
-SHORT: dict[str, str] = {
-    "previous": gettext_lazy("token before"),
-    "next": gettext_lazy("token after"),
-    "same": gettext_lazy("itself"),
-    "first": gettext_lazy("first token"),
-    "separator": gettext_lazy("separators"),
-    "repeat": gettext_lazy("repeats"),
-    "broad": gettext_lazy("broad"),
-}
 
 
 def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
@@ -80,7 +70,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
             "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
             "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
-            signs=format_comma_list([f"{SIGNS[role]} {translate(WORDS[role])}" for role in ROLES]),
+            signs=format_comma_list([f"{SIGNS[role]} {translate(ROLE_NAMES[role])}" for role in ROLES]),
             even=EVEN,
             broad=SIGNS["broad"],
         )
@@ -121,41 +111,27 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         if mine.any():
             strength = np.where(mine, known.evidence.strength(role), -1)
             layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
-            most = {"head": head_label(int(layer), int(head)), "share": strength[layer, head]}
-            clearest[role] = (
-                _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
-            )
+            clearest[role] = f"{head_label(int(layer), int(head))}, {strength[layer, head]:.2f}"
     heads, texts, broad = len(roles) * len(roles[0]), known.evidence.texts, counts.pop("broad")
     some = sum(counts.values())
-    values: dict[str, Any] = {"texts": texts, "some": some, "heads": heads, "share": options.share}
     places = [
-        _("{place}: {many} {clearest}", place=WORDS[role], many=many, clearest=clearest[role])
+        _("{place}: {many} ({clearest})", place=ROLE_NAMES[role], many=many, clearest=clearest[role])
         for role, many in counts.items()
         if many
     ]
-    named = (
-        ngettext(
-            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place: {places}.",
-            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place: {places}.",
-            texts,
-            **values,
-            places=format_semicolon_list(places),
-        )
-        if places
-        else ngettext(
-            "In {texts} text, {some} of {heads} heads give at least {share} % of their attention to one kind of place.",
-            "In {texts} texts, {some} of {heads} heads give at least {share} % of their attention to one kind of "
-            "place.",
-            texts,
-            **values,
-        )
+    named = _(
+        "{some} of {heads} heads give at least {share} % of their attention to one kind of place (texts: {texts}): "
+        "{places}.",
+        texts=texts,
+        some=some,
+        heads=heads,
+        share=options.share,
+        places=format_semicolon_list(places) if places else "–",
     )
     rest = _(
         "Of the other {others}, {broad} attend broadly and {neither} have no role.",
         others=heads - some,
-        broad=f"{broad} {clearest['broad']}" if broad else "0",
+        broad=broad,
         neither=heads - some - broad,
     )
     return join_sentences(named, rest)
@@ -171,9 +147,9 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "{heads} heads give {place} {share:.2f} of their attention on average. Its value vectors "
-                    "are {times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
-                    place=WORDS[sink],
+                    "Attention sink ({place}): {heads} heads give it {share:.2f} on average. Its value vectors are "
+                    "{times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
+                    place=ROLE_NAMES[sink],
                     heads=mine.sum(),
                     share=share,
                     times=length[mine].mean(),
@@ -187,7 +163,12 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
     bound_widget(RolesOptions, "only", st.selectbox)
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
-    columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
+    columns += [
+        _("p, two-sided"),
+        *map(translate, ROLE_NAMES.values()),
+        _("first token by value"),
+        _("its value's length"),
+    ]
     every = [_row(known, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
     kept = [
         [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
@@ -198,20 +179,13 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     draw_table(shown, key="roles_table")
     st.caption(
         _(
-            "{shown} of {heads} heads by strongest role. “chosen for”: best relation on one half of the "
-            "sentences; scores are of the other half. “first token by value” weights attention by the length of "
-            "value vectors.",
+            "{shown} of {heads} heads. “chosen for”: best relation on one half of the sentences, scored on the "
+            "other. “first token by value”: attention times length of the value vectors.",
             shown=len(kept),
             heads=len(every),
         )
     )
-    download_button(
-        _("Save the table"),
-        csv_table(columns, every),
-        "headlight-roles.csv",
-        _("Every head as CSV"),
-        provenance=evidence_provenance(known),
-    )
+    download_table(csv_table(columns, every), "headlight-roles.csv", provenance=evidence_provenance(known))
 
 
 def _row(
@@ -225,7 +199,7 @@ def _row(
         evidence.value_length("first"),
     ]
     numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
-    words = format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [""])
+    words = format_comma_list([translate(ROLE_NAMES[role]) for role in roles[layer][head]] or [""])
     row = relations.row_of_head.get((layer, head))
     found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
     return [layer, head, words, relations.name(layer, head), *found, *numbers]
@@ -264,7 +238,7 @@ def draw_similarity(
     labels = groups(distances, count)
     heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
     notes = [
-        format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [_("no role")])
+        format_comma_list([translate(ROLE_NAMES[role]) for role in roles[layer][head]] or [_("no role")])
         for layer, head in heads
     ]
     show_notice(describe_similarity(distances, labels, heads, kept), role="status")
@@ -294,7 +268,7 @@ def _groups(
         [(role, times)] = counted.most_common(1) or [("", 0)]
         mean = round(float(within.mean()), 2) if len(within) else None
         which = format_comma_list([f"{heads[at][0]}-{heads[at][1]}" for at in mine])
-        lines.append((number + 1, len(mine), mean, f"{translate(SHORT[role])} ({times})" if times else "", which))
+        lines.append((number + 1, len(mine), mean, f"{translate(ROLE_NAMES[role])} ({times})" if times else "", which))
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 

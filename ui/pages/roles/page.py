@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.roles import EVEN, ROLES, attention_to_role
 from attention.trace import Trace
-from i18n import _, ngettext, translate
+from i18n import _, translate
 from inference import UserError
 from probing.corpus import UNCOUNTED
 from probing.formats import load_ready_set
@@ -20,7 +20,7 @@ from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.view_options import pick_part
 from ui.pages.roles.evidence import (
-    WORDS,
+    ROLE_NAMES,
     HeadEvidence,
     Relations,
     RolesOptions,
@@ -76,15 +76,13 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
     st.caption(
         _(
-            "Each row is a text. Shade: {measured}, from 0 to 1; the number above is the mean. Special tokens "
-            "are not counted.",
+            "Each row is a text. Shade: {measured}; the number above is the mean, without special tokens.",
             measured=_describe_measure(role),
         )
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
-    about = _("All {texts:,} texts of this list", texts=len(kept))
-    download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
-         provenance=model_provenance())  # fmt: skip
+    download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv",
+         _("CSV, all digits"), provenance=model_provenance())  # fmt: skip
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
@@ -96,14 +94,11 @@ def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> lis
 def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
     """Return a sentence on the numbers of hits, misses and texts without the role."""
     hits, texts = sum(one.hit for one in every), len(known.each)
-    found = ngettext(
-        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} text. In a hit, {measured} is at least "
+    found = _(
+        "Head {head}, {place}: {hits} hits and {misses} misses (texts: {texts}). In a hit, {measured} is at least "
         "{least:.2f} on average; over all texts it is {whole:.2f}.",
-        "Head {head}, {place}: {hits} hits and {misses} misses in {texts} texts. In a hit, {measured} is at "
-        "least {least:.2f} on average; over all texts it is {whole:.2f}.",
-        len(every),
         head=f"{head[0]}-{head[1]}",
-        place=WORDS[role],
+        place=ROLE_NAMES[role],
         hits=hits,
         texts=len(every),
         misses=len(every) - hits,
@@ -119,7 +114,7 @@ def describe_texts(known: HeadEvidence, every: list[TextShare], role: str, head:
 def _describe_measure(role: str) -> str:
     if role == "broad":
         return _("the normalised entropy of the token's attention")
-    return _("the share of the token's attention to {place}", place=WORDS[role])
+    return _("the share of the token's attention to {place}", place=ROLE_NAMES[role])
 
 
 def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:
@@ -177,7 +172,7 @@ def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relati
 
 
 def _in_words(score: str) -> str:
-    return _("Attends to {place}", place=WORDS[score]) if score in ROLES else describe_relation(score)
+    return ROLE_NAMES[score] if score in ROLES else describe_relation(score)
 
 
 def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:

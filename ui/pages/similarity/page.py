@@ -1,25 +1,28 @@
-"""The view Similarity: the cosine of two texts, split over pairs of their words."""
+"""The view Similarity: the cosine of two texts, split over pairs of words, and a search of a file of sentences."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from i18n import _, gettext_lazy
 from inference import UserError
+from inference.tasks.hidden_states import Pooled
+from probing.sentence_search import PART, SentenceSearch
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, control_row
 from ui.input.second_text import pick_second_text, settle_second_text
-from ui.pages.similarity.heads import draw_heads
-from ui.pages.similarity.options import SimilarityOptions
-from ui.pages.similarity.removal import draw_removal
-from ui.pages.similarity.search import draw_search
+from ui.input.sentence_upload import from_file
+from ui.pages.similarity.effects import draw_heads, draw_removal
 from ui.pages.similarity.table import (
+    SimilarityOptions,
     WordTable,
     describe_pooling,
     describe_table,
+    largest_pair,
     largest_words,
     measure_table,
     note_omitted,
@@ -29,19 +32,93 @@ from ui.pages.similarity.table import (
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
+from ui.run.progress import may_begin, stoppable_steps
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.show.reading_help import reading_help
-from ui.show.tables import download_button
-from ui.state.params import get_params
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
-from viz.figures.theme import sides
+from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
 
-SECOND = gettext_lazy("The text that is compared with the first.")
+HITS, SEARCH = "similarity_hits", "similarity_search"
+
+
+def draw_search(choice: ViewState, found: WordTable) -> None:
+    """Draw the upload, the progress and the hits; a click makes a hit the second text. Raise UserError."""
+    texts = from_file("similarity")
+    if not texts:
+        return
+    asked = found.request
+    pooled = Pooled(asked.model, asked.revision, texts, pooling=found.answer.pooling)
+    mark = f"search:{pooled.key}:{hash(asked.a)}"
+    if not may_begin(mark, len(texts), _("Search the file")):
+        return
+    search = _run(mark, SentenceSearch(asked.a, pooled))
+    if not search.hits:
+        return
+    _describe(search)
+    tables = [measure_table(choice, texts[at], found.answer.pooling) for _cosine, at in search.hits]
+    rows = [
+        {
+            _("cosine"): round(value, 4),
+            _("number"): at + 1,
+            _("sentence"): texts[at],
+            _("largest pair"): " · ".join(largest_pair(table)[:2]),
+        }
+        for (value, at), table in zip(search.hits, tables, strict=True)
+    ]
+    draw_table(rows, key=HITS, on_select=lambda: _open(search), selection_mode="single-row")
+    st.caption(_("Select a row to compare its sentence."))
+    download_button(
+        _("Save the table"),
+        csv_table(["cosine", "number", "sentence"], [[value, at + 1, texts[at]] for value, at in search.hits]),
+        "headlight-hits.csv",
+        _("All digits"),
+        key="similarity_save_hits",
+        provenance={**model_provenance(), "text": asked.a, "pooling": found.answer.pooling},
+    )
+
+
+def _run(mark: str, fresh: SentenceSearch) -> SentenceSearch:
+    """Return the search, complete or up to the step at which the visitor stopped it; the session keeps its state."""
+    kept: tuple[str, SentenceSearch] | None = st.session_state.get(SEARCH)
+    search = kept[1] if kept is not None and kept[0] == mark else fresh
+    st.session_state[SEARCH] = (mark, search)
+    for at in stoppable_steps(mark, search.steps, _("Asking the model")):
+        while search.done <= at:
+            search.step(get_backend().inspect)
+    return search
+
+
+def _describe(search: SentenceSearch) -> None:
+    value, at = search.hits[0]
+    read = min(search.done * PART, len(search.asked.texts)) - search.refused
+    show_notice(
+        _(
+            "Of {n:,} sentences, “{nearest}” is the most similar, with a cosine of {cosine:.3f}.",
+            n=read,
+            nearest=truncate(search.asked.texts[at], 80),
+            cosine=value,
+        ),
+        role="status",
+    )
+
+
+def _open(search: SentenceSearch) -> None:
+    """Make the selected hit the second text, and show its table."""
+    event: Any = st.session_state[HITS]
+    rows = event["selection"]["rows"]
+    if rows:
+        set_params(SimilarityOptions, other=search.asked.texts[search.hits[rows[0]][1]], show="matrix")
+
+
+SECOND = gettext_lazy("The second text")
 
 
 def draw_view() -> None:
@@ -92,7 +169,7 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
         _("Save the table"),
         table_csv(found),
         "headlight-similarity.csv",
-        _("Every pair of words as CSV"),
+        _("All digits"),
         key="similarity_save",
         provenance={**table_provenance(found), "cosine": found.cosine},
     )  # fmt: skip
@@ -100,9 +177,9 @@ def _draw(choice: ViewState, found: WordTable, options: SimilarityOptions) -> No
 
 def _matrix(found: WordTable) -> None:
     below, above = sides(theme())
-    note = _("{above}: makes the texts more similar; {below}: less similar.", above=above, below=below)
+    note = f"{above}: {_('more similar')} · {below}: {_('less similar')}"
     draw_matrices(
-        [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note[0].upper() + note[1:])],
+        [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
     )
 
@@ -119,7 +196,7 @@ def _lines(found: WordTable) -> None:
     )
     st.caption(
         _(
-            "Lines: the {shown} largest of {all:,} pairs. Width: size. Dashed: less similar.",
+            "The {shown} largest of {all:,} pairs. Width: size; dashed: less similar.",
             shown=min(MOST_LINES, table.size),
             all=found.table.size,
         )
@@ -128,14 +205,16 @@ def _lines(found: WordTable) -> None:
 
 def _per_word(found: WordTable) -> None:
     """Draw the share of each word: the sum of its row or column."""
-    for place, axis, title in zip(st.columns(2), (1, 0), (_("Words of A"), _("Words of B")), strict=True):
+    for place, axis, title in zip(
+        st.columns(2), (1, 0), [_("Words of {text}", text=name) for name in "AB"], strict=True
+    ):
         shares, names = found.table.sum(axis=axis), found.names[1 - axis]
         figure = source_terms(
             {names[at]: [float(shares[at])] for at in largest_words(np.abs(shares))},
             [title],
             theme(),
             title,
-            _("part of the cosine"),
+            _("Part of the cosine"),
         )
         draw_chart(
             figure,
@@ -150,11 +229,10 @@ def _how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The **cosine** compares the directions of two text vectors, from −1 to 1. Compare it only with "
-                "cosines of the same model.\n"
-                "- A text vector is **pooled** from token vectors, as in Sentence-BERT "
-                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)). So the cosine is a sum over pairs of tokens, "
-                "without approximation.\n"
+                "- The **cosine** compares the directions of two text vectors, from −1 to 1, within one model.\n"
+                "- A text vector is **pooled** from token vectors "
+                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)), so the cosine is an exact sum over pairs of "
+                "tokens.\n"
                 "- A large cell does not prove that its words cause the similarity: each vector also contains the rest "
                 "of its text."
             )

@@ -1,4 +1,4 @@
-"""The word × word table of two texts: its request, its sentences and its CSV file."""
+"""The word × word table of two texts: the options of the view, its request, its sentences and its CSV file."""
 
 from __future__ import annotations
 
@@ -8,38 +8,62 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.similarity import FIRST, LAST, MAX, Numbers, Runs, sum_runs
+from attention.similarity import FIRST, LAST, MAX, MEAN, WORDS, Numbers, Runs, sum_runs
 from attention.tokens import TokenRow, word_runs
 from attention.view import cell_of
 from i18n import _, gettext_lazy, translate
 from inference.tasks.similarity import SimilarityAnswer, SimilarityRequest
 from ui.input.unknown_words import refuse_unreadable
-from ui.pages.similarity.options import POOLED
 from ui.run.page_model import kind_of
 from ui.run.services import get_backend
 from ui.show.tables import csv_table, page_provenance
 from ui.show.text import number_duplicates
 from ui.state.view_state import ViewState
+from viz.options import option
+
+SHOWS = {
+    "matrix": gettext_lazy("Matrix"),
+    "lines": gettext_lazy("Lines"),
+    "words": gettext_lazy("Per word"),
+    "removal": gettext_lazy("Delete words"),
+    "heads": gettext_lazy("Ablate heads"),
+    "search": gettext_lazy("Search"),
+}
+POOLED = {
+    "": gettext_lazy("The model's own"),
+    MEAN: gettext_lazy("Mean"),
+    WORDS: gettext_lazy("Mean of words"),
+    FIRST: gettext_lazy("First token ([CLS])"),
+    MAX: gettext_lazy("Maximum"),
+    LAST: gettext_lazy("Last token"),
+}
+
+
+@dataclass(frozen=True)
+class SimilarityOptions:
+    """Options of the view Similarity; the first text is that of the shared view state."""
+
+    other: str = ""  # the second text; "" is the ready counterpart of the first, if any
+    show: str = option("matrix", label=gettext_lazy("View"), choices=SHOWS)
+    pooling: str = option(
+        "",
+        label=gettext_lazy("Pooling"),
+        help=gettext_lazy("How token vectors become one. Without modules.json, the model's own is the mean."),
+        choices=POOLED,
+    )
+
 
 MOST_WORDS = 60  # words of a text in the lines and bars, those with the largest shares
+ONE_TOKEN = gettext_lazy("A single token makes each vector, so one cell holds the cosine.")
 CELLS = {
-    FIRST: gettext_lazy(
-        "The first token alone makes each vector, so a single cell holds the cosine. "
-        "The heads show how other words reach it."
-    ),
-    LAST: gettext_lazy(
-        "The last token alone makes each vector, so a single cell holds the cosine. "
-        "The heads show how other words reach it."
-    ),
+    FIRST: ONE_TOKEN,
+    LAST: ONE_TOKEN,
     MAX: gettext_lazy(
-        "Each channel belongs to the token with its largest value. A cell sums the channels that its row and its "
-        "column won; all cells sum to the cosine."
+        "Each channel belongs to the token with its largest value. A cell sums the channels of its row and column; "
+        "all cells sum to the cosine."
     ),
 }
-MEANS = gettext_lazy(
-    "A cell is the part of the cosine from one word of each text; all cells sum to the cosine. Vectors of the last "
-    "layer already contain other words."
-)
+MEANS = gettext_lazy("A cell is the part of the cosine from one word of each text; all cells sum to the cosine.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +122,7 @@ def describe_table(found: WordTable) -> str:
     """Return the result sentence: the cosine, the largest pair and the share of special tokens."""
     a, b, value = largest_pair(found)
     return _(
-        "The cosine is {cosine:.3f}. “{a}” and “{b}” contribute most, {value}; pairs with a special token contribute "
-        "{special}.",
+        "The cosine is {cosine:.3f}. “{a}” and “{b}” contribute most: {value}; pairs with special tokens: {special}.",
         cosine=found.cosine,
         a=a,
         b=b,
@@ -136,7 +159,7 @@ def largest_words(sizes: Numbers) -> list[int]:
 def note_omitted(found: WordTable) -> None:
     """Draw a caption if a text has more words than the bars show."""
     if max(map(len, found.names)) > MOST_WORDS:
-        st.caption(_("Only the {shown} words with the largest shares are drawn.", shown=MOST_WORDS))
+        st.caption(_("The {shown} largest words are drawn.", shown=MOST_WORDS))
 
 
 def table_provenance(found: WordTable) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attention.mask import Mask
 from attention.record import Record
 from attention.walkthrough import LayerParameters, Norm, WeightSteps, align_rows
 from i18n import _
@@ -33,14 +32,12 @@ def norm_formula(norm: Norm) -> str:
     return formula if norm.weight is not None else formula.split(r" \odot")[0]
 
 
-def describe_input(wiring: LayerParameters, layer: int, part: str) -> str:
+def describe_input(wiring: LayerParameters, part: str) -> str:
     """Return sentences on the origin of the input vectors and the norm before the projections."""
     if part == "cross":
         origin = _("Queries use the decoder's vector after self-attention, keys and values the encoder's output.")
-    elif layer == 0:
-        origin = _("Each token enters as one vector, made by the embeddings.")
     else:
-        origin = _("Each token enters as one vector, written by the previous layer.")
+        origin = _("Each token enters as one vector, from the embeddings or from the previous layer.")
     said = [origin]
     if wiring.before is not None:
         said.append(
@@ -56,36 +53,24 @@ def describe_input(wiring: LayerParameters, layer: int, part: str) -> str:
 def projections(wiring: LayerParameters) -> str:
     """Return sentences on the query, key and value projections: sizes, shared heads, norms and rotation."""
     width, heads, channels = wiring.query.weight.shape
-    size = {"width": width, "channels": channels}
-    said = [
-        _(
-            "Each head has {width} × {channels} matrices for queries, keys and values.",
-            **size,
-        )
-        if wiring.kv_heads == heads
-        else _(
-            "Each head has its own W_Q, {width} × {channels}.",
-            **size,
-        )
-    ]
+    said = [_("Each head has {width} × {channels} projection matrices.", width=width, channels=channels)]
     if wiring.kv_heads < heads:
-        said.append(
-            _(
-                "{heads} query heads share {sets} key–value heads ({paper}).",
-                heads=heads,
-                sets=wiring.kv_heads,
-                paper=paper("2305.13245"),
-            )
-        )
+        said.append(shared_heads(wiring))
     if wiring.query.norm is not None:
-        said.append(
-            _("Queries and keys are normalised over all heads ({paper}).", paper=paper("2010.04245"))
-            if wiring.query.norm.wide
-            else _("Queries and keys are normalised per head ({paper}).", paper=paper("2010.04245"))
-        )
+        said.append(_("Queries and keys are normalised ({paper}).", paper=paper("2010.04245")))
     if wiring.query.rotary is not None:
         said.append(_describe_rotary(2 * len(wiring.query.rotary.frequencies), channels))
     return join_sentences(*said)
+
+
+def shared_heads(wiring: LayerParameters) -> str:
+    """Return a sentence on the key–value heads that several query heads share."""
+    return _(
+        "{heads} query heads share {sets} key–value heads ({paper}).",
+        heads=wiring.heads,
+        sets=wiring.kv_heads,
+        paper=paper("2305.13245"),
+    )
 
 
 def _describe_rotary(turned: int, channels: int) -> str:
@@ -150,8 +135,6 @@ def rules(record: Record, weighing: WeightSteps) -> str:
             channels=channels,
             paper=paper("1706.03762"),
         )
-    elif weighing.scale == 1:
-        scale = _("The dot products are not divided.")
     else:
         scale = _(
             "Dot products are multiplied by {scale:.4g}; 1/√{channels} is {usual:.4g}.",
@@ -189,49 +172,24 @@ def mask(record: Record) -> str:
             return _("Scores of later tokens become −∞ (causal mask).")
         return _("No mask: every token is visible.")
     if rule.allowed is None:
-        return _("Only a window: {reach}; other scores become −∞.", reach=_reach(rule))
+        back, ahead = ("∞" if side is None else side for side in (rule.left, 0 if rule.causal else rule.right))
+        return _(
+            "Only a window of {back} tokens back and {ahead} ahead; other scores become −∞.", back=back, ahead=ahead
+        )
     return _("Masked pairs get the score −∞.")
-
-
-def _reach(rule: Mask) -> str:
-    """Return a phrase on the extent of the attention window in both directions."""
-    sides = {"back": rule.left, "ahead": rule.right}
-    if rule.left is None:
-        reach = "" if rule.right is None else _("{ahead} ahead", **sides)
-    else:
-        reach = _("{back} back", **sides) if rule.right is None else _("{back} back and {ahead} ahead", **sides)
-    return _("{reach}, never ahead", reach=reach) if rule.causal else reach
 
 
 def describe_output(wiring: LayerParameters) -> str:
     """Return sentences on the residual connection and the norms after the output projection."""
     if wiring.ends == "output":
         return _("This architecture's next step is unknown; the steps end here.")
+    said = [] if wiring.after is None else [_("The output is normalised.")]
+    said.append(_("The input vector is added (residual connection)."))
     if wiring.ends == "beside":
-        return _describe_parallel(wiring)
-    said = [
-        _("The input vector is added (residual connection).")
-        if wiring.after is None
-        else _("It is normalised, then the input vector is added (residual connection).")
-    ]
-    if wiring.closing is not None:
+        said.append(_("The parallel feed-forward output is added as well ({paper}).", paper=paper("2204.02311")))
+    elif wiring.closing is not None:
         said.append(_("The sum is normalised (post-norm, as in {paper}).", paper=paper("1706.03762")))
-    else:
-        said.append(_("The sum is not normalised."))
     return join_sentences(*said)
-
-
-def _describe_parallel(wiring: LayerParameters) -> str:
-    """Return a sentence on layers that add attention and feed-forward output in a single sum."""
-    if wiring.after is None:
-        return _(
-            "It is added to x together with the parallel feed-forward output ({paper}).",
-            paper=paper("2204.02311"),
-        )
-    return _(
-        "It is normalised, then added to x together with the parallel feed-forward output ({paper}).",
-        paper=paper("2204.02311"),
-    )
 
 
 def leaving_formula(wiring: LayerParameters) -> str:

@@ -12,8 +12,8 @@ from attention.measures import as_shares, entropy
 from attention.record import AnyRecord, Record
 from attention.walkthrough import LayerParameters, softmax
 from i18n import _
-from ui.pages.step_by_step.explanations import paper
-from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.pages.step_by_step.explanations import paper, shared_heads
+from ui.pages.step_by_step.weight import WeightPlace, labels, place, window
 from ui.run.notices import show_notice
 from ui.show.microscope import draw_matrices
 from ui.show.text import join_sentences
@@ -54,7 +54,6 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
             "" if single is None else _("“As one head”: all channels in one dot product and one softmax."),
         )
     )
-    st.subheader(_("One head or many?"))
     st.markdown(
         _(
             "Several heads give a token several sets of weights ({paper}, section 3.2.2). In trained models "
@@ -99,10 +98,10 @@ def shapes(record: Record, wiring: LayerParameters | None) -> str:
         "x": f"{queries} × {width}",
         "Q": f"{heads} × {queries} × {channels}",
         "K, V": f"{kv_heads} × {keys} × {channels}, {kv_heads} × {keys} × {deep}",
-        _("Q·Kᵀ, weights"): f"{heads} × {queries} × {keys}",
+        "Q·Kᵀ, A": f"{heads} × {queries} × {keys}",
         "z": f"{heads} × {queries} × {deep}",
-        _("side by side"): f"{queries} × {heads * deep}",
-        _("after W_O"): f"{queries} × {out}",
+        "Concat(z)": f"{queries} × {heads * deep}",
+        "Concat(z)·W_O": f"{queries} × {out}",
     }
     return "\n".join(name + " " * (14 - _columns(name)) + shape for name, shape in rows.items())
 
@@ -151,22 +150,15 @@ def _parameters(wiring: LayerParameters) -> None:
     counted = wiring.parameters
     st.table(
         {
-            _("matrix"): [*sizes, _("all four")],
+            _("matrix"): [*sizes, _("sum")],
             _("size"): [" × ".join(map(str, size)) for size in sizes.values()] + [""],
             _("parameters, with biases and norms"): [f"{counted[name]:,}" for name in sizes]
             + [f"{sum(counted.values()):,}"],
         },
         hide_index=True,
     )
-    st.caption(
-        _("Sizes: input × heads × channels; W_O: heads × channels × output. Splitting into heads adds no parameters.")
-        if wiring.kv_heads == wiring.heads
-        else _(
-            "Sizes: input × heads × channels; W_O: heads × channels × output. Fewer key–value heads save "
-            "memory in generation ({paper}).",
-            paper=paper("2305.13245"),
-        )
-    )
+    sizes_note = _("Sizes: input × heads × channels; W_O: heads × channels × output.")
+    st.caption(sizes_note if wiring.kv_heads == wiring.heads else join_sentences(sizes_note, shared_heads(wiring)))
 
 
 def _on_pick(spot: WeightPlace, shown: np.ndarray) -> None:

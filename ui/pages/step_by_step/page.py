@@ -1,20 +1,19 @@
 """The view Step by step: a head's attention weight, computed from the layer's own weights."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.record import Record
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.controls import control_row
+from ui.input.controls import control_row, pick_stage
 from ui.input.view_options import pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.multi_head import multi_head
-from ui.pages.step_by_step.neuron import neuron
-from ui.pages.step_by_step.options import StepOptions
-from ui.pages.step_by_step.weight_path import decompose_weight
-from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick_head, pick_pair
+from ui.pages.step_by_step.steps import neuron
+from ui.pages.step_by_step.weight import STAGES, StepOptions, WeightPlace, decompose_weight, find, pick_head, pick_pair
 from ui.pages.step_by_step.what_if import what_if
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -69,8 +68,8 @@ def pick_view() -> str:
     return shown
 
 
-def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str) -> None:
-    """Draw the view, as far as the layer can be decomposed."""
+def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str, row: DeltaGenerator) -> None:
+    """Draw the view, as far as the layer can be decomposed; ``row`` gets the buttons Back and Next."""
     has_vectors = isinstance(spot.record, Record)
     if has_vectors and shown == "neuron":
         neuron(spot)
@@ -85,7 +84,7 @@ def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str) -> None
     elif way is None:
         steps.only_scores(spot)
     else:
-        steps.steps(way)
+        steps.steps(way, pick_stage(StepOptions, STAGES, get_params(StepOptions).stage, row))
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
@@ -94,12 +93,14 @@ def draw(choice: ViewState, trace: Trace) -> None:
     pick_part(trace, look)
     for note in notes:
         show_notice(note, role="status")
-    with control_row("steps"):
+    row = control_row("steps")
+    with row:
         shown = pick_view()
         pick_head(spot)
-    pick_pair(spot)
-    show_notice(steps.sentence(spot), role="status")
-    draw_decomposition(choice, spot, shown)
+    with st.container(key="weight_pair"):  # less space between its elements (assets/app.css)
+        pick_pair(spot)
+        show_notice(steps.sentence(spot), role="status")
+    draw_decomposition(choice, spot, shown, row)
     how_to_read()
 
 

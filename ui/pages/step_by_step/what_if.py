@@ -12,8 +12,7 @@ from attention.measures import as_shares, entropy
 from attention.record import Record
 from attention.softmax import change_softmax_rules, spreads
 from i18n import _, gettext_lazy, translate
-from ui.pages.step_by_step.options import StepOptions
-from ui.pages.step_by_step.weight_picker import WeightPlace, chips
+from ui.pages.step_by_step.weight import StepOptions, WeightPlace, chips
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.params import get_params, set_params
@@ -55,12 +54,12 @@ def what_if(spot: WeightPlace, factor: float) -> None:
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head)
     draw_chart(drawn, "what_if_heads")
-    counted = _("all tokens") if len(rows) == record.queries else _("{n} evenly spaced tokens", n=len(rows))
     st.caption(
         _(
-            "Mean entropy of each head over {counted}; larger marks: the selected head. Only this layer's "
-            "rule changes; the model was not trained for it.",
-            counted=counted,
+            "Mean entropy of each head over {n} of {all} tokens; larger marks: the selected head. Only this "
+            "layer's rule changes; the model was not trained for it.",
+            n=len(rows),
+            all=record.queries,
         )
     )
 
@@ -128,10 +127,8 @@ def _bits(weights: np.ndarray) -> float:
 def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     pieces = spot.keys.pieces
     one, other = int(before.argmax()), int(after.argmax())
-    if np.allclose(before, after, atol=1e-6):
-        said = _("{head}: these are the model's own rules; change one above.", head=spot.name)
-    else:
-        said = _(
+    show_notice(
+        _(
             "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules to “{second}”, "
             "{now:.2f}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
             head=spot.name,
@@ -142,8 +139,9 @@ def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
             now=after[other],
             narrow=_bits(before),
             wide=_bits(after),
-        )
-    show_notice(said, role="status")
+        ),
+        role="status",
+    )
 
 
 def _chips(spot: WeightPlace, weights: np.ndarray) -> list[token_strip.TokenChip]:

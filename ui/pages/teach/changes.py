@@ -98,7 +98,7 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
     maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
         (told.change.mean, _("Task"), {"limit": limit}),
         (told.control.mean, _("Shuffled-label control"), {"limit": limit}),
-        (told.more.mean, _("Difference"), {"diverging": True, "meaning": (_("less than the control"), _("more"))}),
+        (told.more.mean, _("Difference"), {"diverging": True, "meaning": (_("less"), _("more"))}),
     )
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
@@ -125,9 +125,9 @@ def _maps(look: JobStatus, found: HeadChanges, head: Place) -> None:
 def _layers(look: JobStatus, found: HeadChanges) -> None:
     """Draw the mean change of each layer for the task and both controls, with 95 % intervals."""
     names = {
-        "task": _("the task"),
-        "twin": _("control 1"),
-        "other twin": _("control 2"),
+        "task": _("Task"),
+        "twin": _("Control {n}", n=1),
+        "other twin": _("Control {n}", n=2),
     }
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
     figure = by_layer(lines, theme(), _("Change by layer"))
@@ -171,9 +171,10 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
     names = found.facts.sentences[sentence].pieces or ()
     most = float(max(before.max(), task.max())) or None
     change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
+    about = _("Rows attend to columns; both maps share a scale.")
     return [
-        MatrixSpec(_("Before"), before, names, names, _("Rows attend to columns."), "sequential", most),
-        MatrixSpec(_("After"), task, names, names, _("Same scale."), "sequential", most),
+        MatrixSpec(_("Before"), before, names, names, about, "sequential", most),
+        MatrixSpec(_("After"), task, names, names, about, "sequential", most),
         MatrixSpec(
             _("After − before"),
             task - before,
@@ -186,7 +187,7 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
             ),
             limit=change,
         ),
-        MatrixSpec(_("Control − before"), twin - before, names, names, _("Shuffled labels; same scale."), limit=change),
+        MatrixSpec(_("Control − before"), twin - before, names, names, _("Shuffled-label control"), limit=change),
     ]
 
 
@@ -218,7 +219,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     film = fine_tuning_changes.film(found.folder)
     if film is None:
         return
-    st.subheader(_("Training snapshots"))
+    st.subheader(_("Change over training"))
     steps = film.steps
     frame = min(max(get_params(TeachOptions).frame or len(steps), 1), len(steps)) - 1
     if len(steps) > 1:
@@ -232,7 +233,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
         )
     values, name = film.bits[found.rows], head_name(*head)
     left, right = st.columns(2)
-    title = _("Change by step {step:,}", step=steps[frame])
+    title = _("Step {step:,}", step=steps[frame])
     limit = max(float(values.max()), 1e-6)
     figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
     draw_chart(figure, "changed_film_map", place=left, about=partial(change_provenance, look, found))
@@ -244,7 +245,7 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
     seen = found.facts.sentences[found.facts.shown_sentences[0]]
     names = seen.pieces or ()
     maps = film.maps[:, head[0], head[1]].astype("float32")
-    about = _("{head} on “{sentence}”", head=name, sentence=seen.text)
+    about = f"{name} · {seen.text}"
     sheet = MatrixSpec(_("Step {step:,}", step=steps[frame]), maps[frame], names, names, about, "sequential",
                   float(maps.max()) or None)  # fmt: skip
     draw_matrices(

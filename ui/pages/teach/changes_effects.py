@@ -77,8 +77,8 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         role="status",
     )
     figure = change_and_effect(
-        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("Change and ablation effect"),
-        _("mean logit change"), beyond=found.heads_beyond, selected=head)  # fmt: skip
+        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("Ablation effect"),
+        _("change of the logit"), beyond=found.heads_beyond, selected=head)  # fmt: skip
     draw_chart(
         figure, KEY, on_click=partial(on_head_click, found.shape[1]), about=partial(change_provenance, look, found)
     )
@@ -90,7 +90,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         )
     )
     download_button(
-        _("Save effects"),
+        _("Save the table"),
         uses_csv(found, uses),
         "headlight-changed-used.csv",
         _("All digits"),
@@ -99,9 +99,9 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
 
 
 def _describe_correlation(likeness: float) -> str:
-    """Return a sentence on the rank correlation of change and ablation effect over all heads."""
+    """Return a sentence on the rank correlation of change and ablation effect over all heads; "" if undefined."""
     if np.isnan(likeness):
-        return _("The rank correlation is undefined.")
+        return ""
     return _("Rank correlation of change and effect over all heads: {likeness:.2f}.", likeness=likeness)
 
 
@@ -121,7 +121,7 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
         if told is not None:
             moved.append(told)
     if not moved:
-        show_notice(_("The model tags no word in these sentences."), role="status")
+        show_notice(_("It tagged no word as an entity."), role="status")
         return None
     every = np.stack(moved).astype(np.float64)
     return HeadEffects(mean_of(every), mean_of(np.abs(every)))

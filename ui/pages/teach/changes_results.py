@@ -118,13 +118,8 @@ def describe_wait(look: JobStatus) -> str:
         return _("The comparison failed. {why}", why=translate(look.said))
     if look.state == "stopped":
         return _("The comparison starts when the training is finished. Press “Go on”.")
-    if look.phase == "twin":
-        return _(
-            "{doing}. The controls are trained on shuffled labels.",
-            doing=describe_job(look),
-        )
-    if look.phase == "changes":
-        return _("Comparing the maps, less than a minute.")
+    if look.phase in ("twin", "changes"):
+        return describe_job(look)
     return _("The comparison starts after the training, with two shuffled-label controls.")
 
 
@@ -134,9 +129,7 @@ def describe_changes(found: HeadChanges) -> list[str]:
     The list has a single sentence if the saved weights are the initial weights, or if every change is below
     rounding.
     """
-    if found.facts.step == 0:
-        return [_("The best step is 0, so nothing has changed.")]
-    if found.is_unchanged:
+    if found.facts.step == 0 or found.is_unchanged:
         return [_("No map has changed beyond rounding.")]
     task = found.whole["task"]
     twins = [float(found.whole[who].mean[0]) for who in TWINS]
@@ -224,8 +217,7 @@ def _names(found: HeadChanges) -> str:
     rest = len(found.heads_beyond) - len(named)
     if not named:
         return ""
-    heads = format_comma_list(named)
-    return _(" ({heads} and {rest} more)", heads=heads, rest=rest) if rest else _(" ({heads})", heads=heads)
+    return _(" ({heads})", heads=format_comma_list([*named, "…"] if rest else named))
 
 
 def heads_csv(found: HeadChanges) -> str:

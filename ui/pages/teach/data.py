@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,10 +15,22 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.hidden_states import TextSizes
 from probing.labelled import ready_sets
-from probing.labelled.data_checks import Balance, Duplicates, LengthFit, Measure, balance, duplicates, fit, preview
+from probing.labelled.data_checks import (
+    Balance,
+    Duplicates,
+    LengthFit,
+    Measure,
+    balance,
+    duplicates,
+    fit,
+    passage_texts,
+    preview,
+    question_texts,
+)
 from probing.labelled.evaluation import spans
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from probing.labelled.ready_sets import DatasetCard
+from probing.labelled.squad import QuestionSet
 from ui.input.controls import bound_widget
 from ui.pages.teach.options import OWN, TeachOptions
 from ui.pages.teach.own_files import OwnData, own_files
@@ -32,6 +44,7 @@ from ui.state.session import get_view_state
 CHECKED = "teach_checked"
 HEIGHT = 285  # In pixels: seven rows of a table.
 SHOWN = 14  # The number of rows in the preview.
+MOST_SHOWN = 300  # The number of characters of a passage in the preview.
 NARROW = 52  # In pixels: the width of a column of numbers, so that all columns fit on a phone.
 FIT = "teach_fit"
 ENDS = 2  # The special tokens around a text that is read by characters.
@@ -43,11 +56,11 @@ class TaskData:
 
     key: str  # The key identifies the data in caches.
     title: str
-    labels: LabeledDataset
+    labels: LabeledDataset | QuestionSet
     card: DatasetCard | None  # The card is None for own files.
     source: str  # The names of the files.
     notes: tuple[str, ...]  # A description or the notes from parsing, and the numbers of rows.
-    balance: Balance
+    balance: Balance | None  # The balance is None for questions.
     duplicates: Duplicates
 
 
@@ -56,8 +69,10 @@ def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
 
     Return the chosen data; None until files are uploaded and parsed.
     """
-    titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Own files")}
+    titles = {card.id: card.title for card in (*ready_sets.CARDS, ready_sets.QUESTIONS)} | {OWN: _("Own files")}
     bound_widget(TeachOptions, "data", place.selectbox, options=list(titles), format_func=titles.get)
+    if options.data == ready_sets.QUESTIONS.id:
+        return _load_questions(options.seed)
     if options.data != OWN:
         return _load_card(options.data)
     brought = own_files(options)
@@ -78,22 +93,31 @@ def _load_card(card_id: str) -> TaskData:
     return TaskData(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
 
 
+@lru_cache(4)
+def _load_questions(seed: int) -> TaskData:
+    """Load our questions, divided with the seed; the result is cached for all sessions."""
+    card, labels = ready_sets.QUESTIONS, ready_sets.load_questions(seed)
+    said = (card.sentence, *labels.notes)
+    return TaskData(f"{card.id} {seed}", card.title, labels, card, "", said, None, duplicates(passage_texts(labels)))
+
+
 def _check_own_files(brought: OwnData) -> TaskData:
     """Return the visitor's own files with their checks, cached in the session."""
     kept: TaskData | None = st.session_state.get(CHECKED)
     if kept is None or kept.key != brought.key:
-        labels, read = brought.content.labels, brought.content.notes
+        labels = brought.content if isinstance(brought.content, QuestionSet) else brought.content.labels
+        read = brought.content.notes
         # The notes of a file that was split already contain the numbers of rows.
         said = (*read, _sizes(labels)) if brought.whole else read
         with st.spinner(_("Checking the data")):
-            kept = TaskData(
-                brought.key, brought.name, labels, None, brought.source, said, balance(labels), duplicates(labels)
-            )
+            counted = None if isinstance(labels, QuestionSet) else balance(labels)
+            again = duplicates(passage_texts(labels) if isinstance(labels, QuestionSet) else labels)
+            kept = TaskData(brought.key, brought.name, labels, None, brought.source, said, counted, again)
         st.session_state[CHECKED] = kept
     return kept
 
 
-def _sizes(labels: LabeledDataset) -> str:
+def _sizes(labels: LabeledDataset | QuestionSet) -> str:
     """Return a lazy message with the numbers of train, dev and test rows."""
     return gettext_lazy(
         "Rows: {train:,} train, {dev:,} dev, {test:,} test.",
@@ -106,7 +130,8 @@ def _sizes(labels: LabeledDataset) -> str:
 def _draw_description(data: TaskData) -> None:
     """Show the notes and the label balance, and the licence and source of a built-in data set."""
     card = data.card
-    parts = map(translate, (*data.notes, data.balance.sentence))
+    balanced = () if data.balance is None else (data.balance.sentence,)
+    parts = map(translate, (*data.notes, *balanced))
     show_notice(join_sentences(*parts), role="status")
     if card is not None:
         st.caption(
@@ -123,6 +148,9 @@ def _draw_description(data: TaskData) -> None:
 
 def _tables(data: TaskData) -> None:
     """Draw a preview of the rows, and the counts of each class or entity type in each split."""
+    if isinstance(data.labels, QuestionSet):
+        _draw_questions(data.labels)
+        return
     left, right = st.columns([3, 2])
     rows = preview(data.labels, SHOWN)
     tags = data.labels.kind == "tag"
@@ -134,13 +162,13 @@ def _tables(data: TaskData) -> None:
         },
         height=HEIGHT,
         column_config={
-            "names in it": _("entities"),
+            "names in it": _("label"),
             "label": _("label"),
             "text": st.column_config.TextColumn(_("text"), width="large"),
         },
         key="teach_preview",
     )
-    counts = data.balance.counts
+    counts = {} if data.balance is None else data.balance.counts
     names = list(counts["train"])
     most = max(counts["train"].values(), default=1)
     draw_table(
@@ -149,13 +177,29 @@ def _tables(data: TaskData) -> None:
         | {part: [found[name] for name in names] for part, found in counts.items()},
         height=HEIGHT,
         column_config={
-            "kind": _("kind"),
-            "class": _("class"),
+            "kind": _("label"),
+            "class": _("label"),
             "train": st.column_config.ProgressColumn(format="%d", min_value=0, max_value=most, width=NARROW + 70),
             "dev": st.column_config.NumberColumn(width=NARROW),
             "test": st.column_config.NumberColumn(width=NARROW),
         },
         key="teach_balance",
+    )
+
+
+def _draw_questions(questions: QuestionSet) -> None:
+    """Draw a preview of the questions with their answers and passages."""
+    shown = questions.train[:SHOWN]
+    answers = [" · ".join(dict.fromkeys(answer.text for answer in row.answers)) or _("no answer") for row in shown]
+    draw_table(
+        columns={
+            "question": [row.question for row in shown],
+            "answer": answers,
+            "passage": [row.passage[:MOST_SHOWN] for row in shown],
+        },
+        height=HEIGHT,
+        column_config={"question": _("Question"), "answer": _("Answer"), "passage": _("Passage")},
+        key="teach_preview",
     )
 
 
@@ -180,10 +224,8 @@ def checks(data: TaskData, model: str | None, revision: str | None, length: int)
     show_notice(data.duplicates.sentence, role="status")
     try:
         found = _fit(data, model, revision, length)
-        said = found.sentence
-        if found.cut:
-            said = _("{said} Set it by “Maximum length” in “Advanced settings”.", said=said)
-        show_notice(said, role="status")
+        if not isinstance(data.labels, QuestionSet):  # Passages are read in windows and never cut.
+            show_notice(found.sentence, role="status")
         if found.unreadable and model is not None:
             show_notice(found.unreadable)
     except UserError as refusal:
@@ -201,9 +243,10 @@ def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -
     key = (data.key, model, revision, length)
     kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
-        measure = by_characters(data.labels.train) if model is None else _count_tokens_with(model, revision)
-        with st.spinner(_("Counting tokens")):
-            kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
+        texts = question_texts(data.labels) if isinstance(data.labels, QuestionSet) else data.labels
+        measure = by_characters(texts.train) if model is None else _count_tokens_with(model, revision)
+        with st.spinner(_("Checking the data")):
+            kept = st.session_state[FIT] = (key, fit(texts, measure, length))
     return kept[1]
 
 

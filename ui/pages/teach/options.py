@@ -35,14 +35,18 @@ class TeachOptions(PaginationOptions):
         "snips-intents",
         label=gettext_lazy("Task data"),
         help=gettext_lazy("Built-in data sets with licence and source, or own files"),
-        choices=(*ready_sets.BY_ID, OWN),
+        choices=(*ready_sets.BY_ID, ready_sets.QUESTIONS.id, OWN),
     )
     # The task of own files.
     kind: str = option(
         "classify",
         label=gettext_lazy("Task type"),
-        help=gettext_lazy("Classify texts, or tag words such as named entities"),
-        choices={"classify": gettext_lazy("Text classification"), "tag": gettext_lazy("Token classification")},
+        help=gettext_lazy("Classify texts, tag words such as named entities, or mark the answer in a passage"),
+        choices={
+            "classify": gettext_lazy("Text classification"),
+            "tag": gettext_lazy("Token classification"),
+            "answer": gettext_lazy("Question answering"),
+        },
     )
     texts_in: str = ""  # The column of texts or words; "" for automatic detection.
     labels_in: str = ""
@@ -57,7 +61,7 @@ class TeachOptions(PaginationOptions):
         help=gettext_lazy("Peak value; warm-up over 6 % of the steps, then linear decay to 0"),
         choices={rate: rate or FOUND for rate in RATES},
     )
-    length: int = 64  # The maximum number of tokens of a text.
+    length: int | None = None  # The maximum number of tokens of a text; None for the default of the task.
     frozen: int = 0  # The number of frozen layers, counted from the embeddings.
     seed: int = 0
     outcome: str = "misses"  # The filter of the test rows.

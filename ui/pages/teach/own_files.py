@@ -14,6 +14,7 @@ from probing.labelled.columns import Columns, first_row
 from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
 from probing.labelled.loading import PARTS, ReadResult, TaskFiles, read_labeled, read_tagged
+from probing.labelled.squad import QuestionSet, read_questions
 from ui.input.controls import bound_widget
 from ui.input.text_files import pick_encoding
 from ui.pages.teach.options import TeachOptions
@@ -30,9 +31,10 @@ WANTED = {
         "Upload CoNLL columns (a word and its BIO or BIOES tag per line, an empty line between sentences). "
         "Also read: tables with Word and Tag; token and tag lists in JSON Lines or Parquet."
     ),
+    "answer": gettext_lazy("Upload JSON in SQuAD's format, version 1.1 or 2.0: data, paragraphs, qas, answers."),
 }
 BOXES = {
-    "train": gettext_lazy("Labelled texts"),
+    "train": gettext_lazy("Train rows"),
     "dev": gettext_lazy("Dev rows"),
     "test": gettext_lazy("Test rows"),
     "classes": gettext_lazy("List of classes"),
@@ -46,8 +48,6 @@ ABOUT = {
     "test": gettext_lazy("Scored once, at the end."),
     "classes": gettext_lazy("One name per line, beginning with label 0."),
 }
-TEXTS = {"classify": gettext_lazy("Text column"), "tag": gettext_lazy("Word column")}
-LABELS = {"classify": gettext_lazy("Label column"), "tag": gettext_lazy("Tag column")}
 COLUMN = gettext_lazy("Column name or number, from 1")
 
 
@@ -63,7 +63,7 @@ class UploadedPart:
 class OwnData:
     """The parsed contents of the uploaded files, with their names and a cache key."""
 
-    content: ReadResult
+    content: ReadResult | QuestionSet
     name: str
     source: str  # The names of all files, separated by commas.
     whole: bool  # True if train, dev and test are separate files.
@@ -88,12 +88,14 @@ def own_files(options: TeachOptions) -> OwnData | None:
     else:
         try:
             found = _load_own_data(options)
-            names = found.content.columns
+            names = found.content.columns if isinstance(found.content, ReadResult) else ()
         except UserError as refusal:
             show_notice(refusal.message)
             names = _first_row(options)
-    _pick_column("texts_in", translate(TEXTS[kind]), names, columns[0])
-    _pick_column("labels_in", translate(LABELS[kind]), names, columns[1])
+    if kind == "answer":
+        return found
+    _pick_column("texts_in", _("Text column"), names, columns[0])
+    _pick_column("labels_in", _("Label column"), names, columns[1])
     return found
 
 
@@ -129,7 +131,7 @@ def _draw_uploader(part: str) -> None:
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             show_notice(_("Kept from before: {file}", file=kept[part].file.name), role="status")
-            st.button(_("Remove file"), key=f"teach_leave_{part}", on_click=leave)
+            st.button(_("Remove"), key=f"teach_leave_{part}", on_click=leave)
 
 
 def _load_own_data(options: TeachOptions) -> OwnData:
@@ -152,16 +154,18 @@ def _load_own_data(options: TeachOptions) -> OwnData:
 
 def _first_row(options: TeachOptions) -> tuple[str, ...]:
     """Return the first row of a table that cannot be parsed yet as possible column names."""
-    if options.kind == "tag":
+    if options.kind != "classify":
         return ()
     with suppress(UserError):
         return first_row(_uploaded_files()["train"].file.text()[0])
     return ()
 
 
-def _read(brought: dict[str, UploadedPart], options: TeachOptions) -> ReadResult:
+def _read(brought: dict[str, UploadedPart], options: TeachOptions) -> ReadResult | QuestionSet:
     file = {part: one.file for part, one in brought.items()}
     files = TaskFiles(file["train"], file.get("dev"), file.get("test"))
+    if options.kind == "answer":
+        return read_questions(files, options.seed)
     texts, labels = options.texts_in.strip() or None, options.labels_in.strip() or None
     if options.kind == "classify":
         return read_labeled(files, Columns(texts, labels), classes=file.get("classes"), seed=options.seed)

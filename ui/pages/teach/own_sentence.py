@@ -53,19 +53,15 @@ MOST_BARS = 20
 STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 HEADS = "teach_heads"
-FALLS = gettext_lazy(
-    "Ablating head {layer}-{head} lowers {what} by {size}, the most of all. {few} of {all} heads have less "
-    "than a tenth of that."
-)
-RISES = gettext_lazy(
-    "Ablating head {layer}-{head} raises {what} by {size}, the most of all. {few} of {all} heads have less "
-    "than a tenth of that."
+LARGEST = gettext_lazy(
+    "Ablating head {layer}-{head} changes {what} by {size}, the most of all. {few} of {all} heads have less than a "
+    "tenth of that."
 )
 
 
 def draw(look: JobStatus) -> None:
     """Draw the fine-tuned model's predictions for the typed sentence, by default the first test row."""
-    show(look.job.name, look.job.kind, first_row(look))
+    show(look.job.name, "tag" if look.job.kind == "tag" else "classify", first_row(look))
 
 
 def show(model: str, kind: Kind, first: str) -> None:
@@ -76,7 +72,7 @@ def show(model: str, kind: Kind, first: str) -> None:
     text = get_params(TeachOptions).sentence or first
     st.session_state[TYPED] = text
     st.text_input(
-        _("Own sentence"),
+        _("Sentence"),
         key=TYPED,
         on_change=_on_new_sentence,
         max_chars=LONGEST,
@@ -93,7 +89,7 @@ def show(model: str, kind: Kind, first: str) -> None:
         pick_label(TeachOptions, asked)
         st.subheader(_("Attribution"))
         draw_words(asked, trace)
-        st.subheader(_("Head ablation"))
+        st.subheader(_("Ablation effect"))
         draw_heads(asked, trace)
     except UserError as refusal:
         show_notice(refusal.message)
@@ -167,7 +163,7 @@ def _probabilities(asked: ExplainedLabel) -> None:
     if shares is not None:
         shown = order[:MOST_BARS]
         rest = float(shares[place, order[MOST_BARS:]].sum()) if len(order) > MOST_BARS else None
-        title = _("Prediction for “{word}”", word=asked.word) if asked.of_word else _("Prediction for the sentence")
+        title = f"{_('Predicted label')} · {asked.word}" if asked.of_word else _("Predicted label")
         marked = [at for at, label in enumerate(shown) if label == asked.label]
         values = [float(shares[place, label]) for label in shown]
         figure = bars([said.names[label] for label in shown], values, theme(), title, other=rest, marked=marked)
@@ -211,14 +207,13 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         (place for place in places if get_params(TeachOptions).needed == place[0] * width + place[1]), strongest
     )
     _verdict(asked, places, found)
-    unit = _("change of {what}", what=asked.what)
+    unit = _("change of the logit")
     figure = head_map(
         as_head_map(places, found),
         theme(),
         _("Effect of ablating each head"),
         unit,
         diverging=True,
-        meaning=(_("it falls"), _("it rises")),
         selected=head,
     )
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width), about=partial(label_provenance, asked))
@@ -280,11 +275,11 @@ def _verdict(asked: ExplainedLabel, places: Sequence[Head], found: FloatArray) -
     best = int(sizes.argmax())
     layer, head = places[best]
     said = _(
-        FALLS if found[best] < 0 else RISES,
+        LARGEST,
         layer=layer,
         head=head,
         what=asked.what,
-        size=format_small(float(sizes[best])),
+        size=format_small(float(found[best])),
         few=int((sizes < sizes.max() / 10).sum()),
         all=len(found),
     )

@@ -19,6 +19,7 @@ from ui.run.notices import show_notice
 from ui.show.reading_help import reading_help
 from ui.state.params import get_params, set_params
 
+ANSWERING = ("results", "keep")  # The views of a model that answers questions.
 LISTED = 10  # Only so many trainings are listed, the newest.
 STATES = {
     "waiting": gettext_lazy("waiting"),
@@ -40,11 +41,9 @@ def draw_trainings() -> None:
     found = queue().jobs_of(visitor())
     if not found:
         return
-    with st.expander(_("Your trainings ({n})", n=len(found))):
+    with st.expander(_("Your trainings ({shown} of {n})", shown=min(LISTED, len(found)), n=len(found))):
         for look in found[:LISTED]:
             _draw_training(look)
-        if len(found) > LISTED:
-            show_notice(_("The newest {n} are shown.", n=LISTED), role="status")
 
 
 def _draw_training(look: JobStatus) -> None:
@@ -62,8 +61,11 @@ def _draw_training(look: JobStatus) -> None:
 
 def draw_model_view(look: JobStatus) -> None:
     """Draw the view selector and the selected view."""
-    bound_widget(TeachOptions, "show", st.segmented_control, required=True)
-    VIEWS[get_params(TeachOptions).show](look)
+    names = ANSWERING if look.job.kind == "answer" else tuple(VIEWS)
+    show = get_params(TeachOptions).show
+    show = show if show in names else names[0]
+    bound_widget(TeachOptions, "show", st.segmented_control, options=list(names), shown=show, required=True)
+    VIEWS[show](look)
 
 
 def how_to_read() -> None:
@@ -74,9 +76,9 @@ def how_to_read() -> None:
                 "- Fine-tuning adds a task head to a pretrained model and trains it on labelled rows ([BERT, "
                 "arXiv:1810.04805](https://arxiv.org/abs/1810.04805)). *Train* rows are learned, *dev* rows "
                 "choose the best step, and *test* rows are scored once, at the end.\n- The dashed line is a "
-                "bag-of-words baseline (TF-IDF and logistic regression). If it wins, use it.\n- Attention "
-                "changes in any training. Two controls therefore learn shuffled labels; only larger changes "
-                "are due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
+                "baseline: TF-IDF and logistic regression for classes, the sentence with most words of the question "
+                "for answers. If it wins, use it.\n- Attention changes in any training. Two controls therefore "
+                "learn shuffled labels; only larger changes are due to the task ([arXiv:2004.14448](https://arxiv.org/abs/2004.14448))."
             )
         )
 

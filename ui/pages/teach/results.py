@@ -9,7 +9,8 @@ from inference import UserError
 from probing.labelled.predictions import TestPredictions
 from probing.statistics import wilson
 from training.jobs.job import JobStatus
-from ui.pages.teach.results_data import EvaluationResults, load_results, quote_label
+from ui.pages.teach.results_answers import draw_answers
+from ui.pages.teach.results_data import EvaluationResults, describe_evaluation, load_results, quote_label
 from ui.pages.teach.results_figures import draw_calibration, draw_confusion, draw_labels
 from ui.pages.teach.results_rows import draw_rows
 from ui.run.notices import show_error, show_notice
@@ -17,7 +18,10 @@ from ui.run.notices import show_error, show_notice
 
 def draw(look: JobStatus) -> None:
     """Draw the results of a training with a saved model."""
-    draw_results(look.model, look.job.name)
+    if look.job.kind == "answer":
+        draw_answers(look.model, look.job.name)
+    else:
+        draw_results(look.model, look.job.name)
 
 
 def draw_results(folder: Path, model: str) -> None:
@@ -45,7 +49,7 @@ def headline(results: EvaluationResults) -> list[str]:
         lines.append(alike)
     if shortened := _cut(found):
         lines.append(shortened)
-    return [*lines, _describe_evaluation(found)]
+    return [*lines, describe_evaluation(found.scores)]
 
 
 def _of_texts(found: TestPredictions) -> str:
@@ -82,26 +86,11 @@ def _describe_baseline(found: TestPredictions) -> str:
     A count of rows shows how small a small lead is.
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
-    lead = round((found.test["accuracy"] - counted) * n)
-    if lead > 0:
-        return _(
-            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
-            "{n:,} rows fewer.",
-            counted=100 * counted,
-            lead=lead,
-            n=n,
-        )
-    if lead < 0:
-        return _(
-            "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:,} of "
-            "{n:,} rows more. Use it here.",
-            counted=100 * counted,
-            lead=-lead,
-            n=n,
-        )
     return _(
-        "The bag-of-words baseline (TF-IDF, logistic regression) reaches the same {counted:.1f} %.",
+        "The bag-of-words baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
         counted=100 * counted,
+        lead=round((counted - found.test["accuracy"]) * n),
+        n=n,
     )
 
 
@@ -110,8 +99,6 @@ def _one_label(found: TestPredictions) -> str:
     said = {pair[1] for row in found.rows for pair in row.pairs}
     if len(said) != 1:
         return ""
-    if found.kind == "tag":
-        return _("It finds no entity: the model has collapsed.")
     return _(
         "It predicts {label} for every row: the model has collapsed.",
         label=quote_label(found.labels[said.pop()]),
@@ -128,31 +115,4 @@ def _cut(found: TestPredictions) -> str:
         texts=cut["texts"],
         of=cut["of"],
         length=cut["length"],
-    )
-
-
-def _describe_evaluation(found: TestPredictions) -> str:
-    """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
-    scores = found.scores
-    stopped = "" if scores["finished"] else _(" (stopped early)")
-    dev = scores.get("dev") or {}
-    chosen = (
-        _(
-            " step {step:,} was chosen on {rows:,} dev rows;",
-            step=dev["step"],
-            rows=scores["rows"]["dev"],
-        )
-        if dev
-        else ""
-    )
-    return _(
-        "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
-        "{seed};{chosen} the test rows were scored once.",
-        model=scores["model"],
-        rows=scores["rows"]["train"],
-        steps=scores["steps"],
-        minutes=scores["seconds"] / 60,
-        stopped=stopped,
-        seed=scores["seed"],
-        chosen=chosen,
     )

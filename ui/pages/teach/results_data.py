@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+from i18n import _
 from probing.labelled.evaluation import (
     Calibration,
     Counts,
@@ -71,17 +73,37 @@ def _load_results(folder: Path, _written: int) -> EvaluationResults:
     )
 
 
-def save_table(  # noqa: PLR0913  (the contents of the file and its provenance)
-    label: str,
-    names: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    file: str,
-    about: str,
-    found: TestPredictions,
-    model: str,
+def save_table(
+    names: Sequence[str], rows: Iterable[Sequence[object]], file: str, found: TestPredictions, model: str
 ) -> None:
     """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    download_button(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
+    download_button(_("Save the table"), csv_table(names, rows), f"headlight-results-{file}.csv", _("All digits"),
          key=f"teach_save_{file}", provenance=told)  # fmt: skip
+
+
+def describe_evaluation(scores: Mapping[str, Any]) -> str:
+    """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
+    stopped = "" if scores["finished"] else _(" (stopped early)")
+    dev = scores.get("dev") or {}
+    chosen = (
+        _(
+            " step {step:,} was chosen on {rows:,} dev rows;",
+            step=dev["step"],
+            rows=scores["rows"]["dev"],
+        )
+        if dev
+        else ""
+    )
+    return _(
+        "{model}, {rows:,} train rows, {steps:,} steps in {minutes:.1f} minutes{stopped}, seed "
+        "{seed};{chosen} the test rows were scored once.",
+        model=scores["model"],
+        rows=scores["rows"]["train"],
+        steps=scores["steps"],
+        minutes=scores["seconds"] / 60,
+        stopped=stopped,
+        seed=scores["seed"],
+        chosen=chosen,
+    )

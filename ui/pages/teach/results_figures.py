@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from probing.labelled.evaluation import BINS, Calibration, Counts, SpanCounts, most_mistaken, summed_up
 from probing.labelled.labeled_texts import OUTSIDE
 from probing.statistics import wilson
@@ -24,11 +24,10 @@ from viz.figures.evaluation import calibration as draw_bins
 from viz.figures.vectors import picked_pair
 
 FEW_CASES = 20  # Scores of labels with less support are marked as unreliable.
-TITLES = {"classify": gettext_lazy("Scores by class"), "tag": gettext_lazy("Scores by entity")}
 FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
-    "class": gettext_lazy("class"),
-    "kind": gettext_lazy("kind"),
+    "class": gettext_lazy("label"),
+    "kind": gettext_lazy("label"),
     "precision": gettext_lazy("precision"),
     "recall": gettext_lazy("recall"),
     "F1": gettext_lazy("F1"),
@@ -38,23 +37,7 @@ HEADINGS = {
     "high": gettext_lazy("high"),
 }
 SHARES = ("precision", "recall", "F1", "low", "high")
-ABOUT = {
-    "classify": gettext_lazy(
-        "Precision: share of the predicted rows that are right. Recall: share of the true rows that are found."
-    ),
-    "tag": gettext_lazy(
-        "Precision: share of the predicted entities that are right. Recall: share of the true entities that are found."
-    ),
-}
 LITTLE = 100  # With fewer predictions the sentence warns of a small sample.
-BEYOND = gettext_lazy(
-    "{said} That exceeds chance: perfect calibration gives {by_chance:.3f}, and at most {at_most:.3f} in 95 "
-    "of 100 draws."
-)
-WITHIN = gettext_lazy(
-    "{said} That is within chance: perfect calibration gives {by_chance:.3f}, and at most {at_most:.3f} in "
-    "95 of 100 draws."
-)
 WHAT = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words tagged as entities")}
 COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
 MOST = 60  # The maximum number of labels in the figure.
@@ -64,7 +47,7 @@ UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
 def draw_labels(results: EvaluationResults, model: str) -> None:
     """Draw the table of scores by label, a note on rare labels and the CSV export."""
     found, each = results.predictions, results.each
-    st.subheader(translate(TITLES[found.kind]))
+    st.subheader(_("Scores by label"))
     names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -78,14 +61,14 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
     draw_table(columns, column_config=shown, key="teach_labels")
     st.caption(
         _(
-            "{about} F1: their harmonic mean. Support: true cases. Low and high: recall's 95 % interval "
-            "(Wilson). None: undefined.",
-            about=ABOUT[found.kind],
+            "Precision: share of the predictions that are right. Recall: share of the true cases that are found. "
+            "F1: their harmonic mean. Support: true cases. Low and high: recall's 95 % interval (Wilson). None: "
+            "undefined."
         )
     )
     if note := describe_rare(each):
         show_notice(note, role="status")
-    save_table(_("Save scores"), names, rows, "labels", _("All digits"), found, model)
+    save_table(names, rows, "labels", found, model)
 
 
 def describe_rare(each: dict[str, SpanCounts]) -> str:
@@ -93,10 +76,8 @@ def describe_rare(each: dict[str, SpanCounts]) -> str:
     count = sum(score.true < FEW_CASES for score in each.values())
     if not count:
         return ""
-    return ngettext(
-        "{n} of these {all} have fewer than {few} test cases: their figure says little.",
-        "{n} of these {all} have fewer than {few} test cases: their figures say little.",
-        count,
+    return _(
+        "Labels with fewer than {few} test cases: {n} of {all}; their figures say little.",
         n=count,
         all=len(each),
         few=FEW_CASES,
@@ -121,7 +102,7 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
     for line in summary(told, WHAT[found.kind]):
         show_notice(line, role="status")
     bins = bins_of(told)
-    draw_chart(draw_bins(bins, theme(), _("Reliability diagram")), "teach_sureness", about=lambda: {"model": model})
+    draw_chart(draw_bins(bins, theme(), _("Calibration")), "teach_sureness", about=lambda: {"model": model})
     about = _(
         "Bars: accuracy of {what}, binned by confidence (the probability of the answer). Mark beyond the "
         "bar: overconfident. Pale: fewer than {few}. Error: mean distance of mark and bar "
@@ -129,11 +110,9 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
         what=WHAT[found.kind],
         few=FEW,
     )
-    if found.kind == "tag":
-        about = _("{about} Words without an entity are left out.", about=about)
     st.caption(about)
     rows = [[one.start, one.end, one.answers, one.sure, one.right, one.low, one.high] for one in bins]
-    save_table(_("Save calibration"), COLUMNS, rows, "sureness", _("All digits"), found, model)
+    save_table(COLUMNS, rows, "sureness", found, model)
 
 
 def bins_of(told: Calibration) -> list[Bin]:
@@ -157,7 +136,8 @@ def summary(told: Calibration, what: str) -> list[str]:
     sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))
     said = _(
         "Mean confidence {sure:.1f} %, accuracy {right:.1f} % of {n:,} {what}. Expected calibration error: "
-        "{error:.3f} ({low:.3f} to {high:.3f}).",
+        "{error:.3f} ({low:.3f} to {high:.3f}); if perfectly calibrated {by_chance:.3f}, and at most {at_most:.3f} in "
+        "95 of 100 draws.",
         sure=100 * sure,
         right=100 * right,
         n=n,
@@ -165,9 +145,10 @@ def summary(told: Calibration, what: str) -> list[str]:
         error=told.error,
         low=told.low,
         high=told.high,
+        by_chance=told.by_chance,
+        at_most=told.at_most,
     )
-    beside = BEYOND if told.error > told.at_most else WITHIN
-    lines = [_(beside, said=said, by_chance=told.by_chance, at_most=told.at_most)]
+    lines = [said]
     if n < LITTLE:
         lines.append(_("Only {n} answers: the error is uncertain.", n=n))
     return lines
@@ -193,7 +174,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
     names = [found.labels[at] for at in kept] + ([_("{n} others", n=others)] if others else [])
     show_notice(describe_worst(counts, found.labels, unit), role="status")
     figure = figures.confusion(
-        summed_up(counts, kept), names, theme(), _("True and predicted"), unit, rest=bool(others),
+        summed_up(counts, kept), names, theme(), _("Confusion matrix"), unit, rest=bool(others),
         chosen=_shown_cell(kept, options),
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), about=lambda: {"model": model})
@@ -208,7 +189,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
         about = _("{about} Columns are numbered as the rows.", about=about)
     st.caption(about)
     rows = ([label, *row] for label, row in zip(found.labels, counts.tolist(), strict=True))
-    save_table(_("Save matrix"), ["true \\ said", *found.labels], rows, "confusion", _("All digits"), found, model)
+    save_table(["true \\ said", *found.labels], rows, "confusion", found, model)
 
 
 def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:

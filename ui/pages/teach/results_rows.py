@@ -10,13 +10,13 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from probing.labelled.evaluation import compare_words
 from probing.labelled.labeled_texts import SIDE_BY_SIDE
-from probing.labelled.predictions import TagPrediction, TestPredictions, TextPrediction, ToldRow, counts, in_cell
+from probing.labelled.predictions import TagPrediction, TextPrediction, ToldRow, counts, in_cell
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.results_data import EvaluationResults, quote_label, save_table
 from ui.run.notices import show_notice
 from ui.show.microscope import explore_link
 from ui.show.scored_links import paginate
-from ui.show.text import format_comma_list, percent
+from ui.show.text import format_comma_list, join_sentences, percent
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
@@ -24,13 +24,8 @@ from viz.components.token_strip.token_strip import TokenChip
 
 ANY = -1
 HITS = gettext_lazy("Filter by right and wrong rows")
-ORDER = {
-    "classify": gettext_lazy("Errors come first, the most confident at the top."),
-    "tag": gettext_lazy(
-        "Errors come first, the most confident at the top. Straight line: right; dashes: missed; waves: "
-        "wrong. Shaded: words of the chosen cell."
-    ),
-}
+ORDER = gettext_lazy("Errors come first, the most confident at the top.")
+MARKS = gettext_lazy("Straight line: right; dashes: missed; waves: wrong.")
 FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"), "missed": gettext_lazy("{n} missed")}
 
 
@@ -42,32 +37,23 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
-    show_notice(select_rows(every, true, said, found), role="status")
+    show_notice(select_rows(every), role="status")
     kept, shown = paginate(every, TeachOptions, options, translate(HITS))
     for number, row in enumerate(shown):
         chips = (
             _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
         )
         token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(ViewState(model=model, text=row.text), _("This text with this model"))
-    st.caption(translate(ORDER[found.kind]))
+        explore_link(ViewState(model=model, text=row.text))
+    marks = [translate(MARKS), _("Shaded: words of the chosen cell.")] if found.kind == "tag" else []
+    st.caption(join_sentences(translate(ORDER), *marks))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
-    save_table(_("Save rows"), names, lines, "rows", _("All {n:,} rows", n=len(kept)), found, model)
+    save_table(names, lines, "rows", found, model)
 
 
-def select_rows(rows: Sequence[ToldRow], true: int | None, said: int | None, found: TestPredictions) -> str:
+def select_rows(rows: Sequence[ToldRow]) -> str:
     """Return a sentence on the number of rows that match the filters and the number of errors among them."""
-    of = "" if true is None else _(" of {label}", label=quote_label(found.labels[true]))
-    to_be = "" if said is None else _(" predicted as {label}", label=quote_label(found.labels[said]))
-    word = _(" with a word") if of + to_be and found.kind == "tag" else ""
-    return _(
-        "{n:,} test rows{word}{of}{said}, {wrong:,} with an error.",
-        n=len(rows),
-        word=word,
-        of=of,
-        said=to_be,
-        wrong=sum(not row.hit for row in rows),
-    )
+    return _("{n:,} test rows, {wrong:,} with an error.", n=len(rows), wrong=sum(not row.hit for row in rows))
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
@@ -92,7 +78,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     """Return the heading of a row: hit or miss, the prediction and the true label, with probabilities.
 
     >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
-    'Miss · predicted “cat” 0.90 · true “dog” 0.05'
+    'Miss · predicted “cat” 0.90, true “dog” 0.05'
     """
     if isinstance(row, TagPrediction):
         names = [word.verdict for word in compare_words(row) if word.label]
@@ -103,14 +89,9 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
         )
     true, said = (quote_label(labels[at]) for at in (row.true, row.said))
     if row.hit:
-        return _("Hit · {said} {sure}", said=said, sure=percent(row.sure))
-    return _(
-        "Miss · predicted {said} {sure} · true {true} {due}",
-        said=said,
-        sure=percent(row.sure),
-        true=true,
-        due=percent(row.due),
-    )
+        return f"{_('Hit')} · {said} {percent(row.sure)}"
+    predicted = _("predicted {tag} {sure}", tag=said, sure=percent(row.sure))
+    return f"{_('Miss')} · {_('{said}, true {tag}', said=predicted, tag=f'{true} {percent(row.due)}')}"
 
 
 def _mark_words(row: TagPrediction, true: int | None, said: int | None) -> Iterator[TokenChip]:

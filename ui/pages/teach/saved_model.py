@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import chain
 from urllib.parse import urlencode
 
@@ -15,24 +16,26 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus, iterate_zip
 from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.training_progress import ACCESS
 from ui.routes.limits import ConcurrencyLimit
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
 from ui.show.views import link_to_view
 from ui.state.params import set_params
 from ui.state.session import NEW_MODEL, get_view_state, set_view_state
-from ui.state.view_state import DEFAULT_MODEL, ViewState, to_query
+from ui.state.view_state import DEFAULT_MODEL, ViewState, fits, to_query
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # The maximum number of concurrent downloads.
+NO_MODEL = gettext_lazy("This training has no saved model.")
 BUSY = gettext_lazy("Too many models are being saved. Try again in a minute.")
 # The encoding "identity" keeps Streamlit from compressing the zip file again.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
 SENDING = ConcurrencyLimit(AT_ONCE, 0, BUSY)
 SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # Session keys: the id of the training to confirm, and an error.
 LONGEST_LINE = 100_000  # The maximum number of bytes read of the first test row.
-HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification"}
+HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification", "answer": "QuestionAnswering"}
 ELSEWHERE = """from transformers import AutoModelFor{head}, AutoTokenizer
 
 model = AutoModelFor{head}.from_pretrained("{folder}")
@@ -54,12 +57,12 @@ def model_archive(request: Request) -> Response:
     except UserError as refusal:
         return PlainTextResponse(translate(refusal.message), 410)
     if not look.has_model:
-        return PlainTextResponse(_("This training has no saved model yet."), 410)
+        return PlainTextResponse(translate(NO_MODEL), 410)
     content = SENDING.hold_place(iterate_zip(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
-        return PlainTextResponse(_("This model has been removed."), 410)
+        return PlainTextResponse(translate(NO_MODEL), 410)
     except StopIteration:
         return SENDING.busy_response()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}
@@ -87,8 +90,10 @@ def draw(look: JobStatus) -> None:
 
 def _pages(look: JobStatus) -> None:
     """Draw links to the pages Explore and Compare, with the model and a test text."""
-    there = ViewState(model=look.job.name, text=first_text(look))
+    there = replace(first_texts(look), model=look.job.name)
     with st.container(horizontal=True):
+        if look.job.kind == "answer" and fits(there):
+            answering_link(there)
         link_to_view(
             "explore",
             _("Open Attention heads"),
@@ -97,28 +102,32 @@ def _pages(look: JobStatus) -> None:
             help=_("On a sentence of the test rows"),
         )
         if look.job.model != CHARACTERS:
-            before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
+            before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text, pair=there.pair)
             link_to_view(
                 "compare",
-                _("Before and after"),
+                _("Compare models"),
                 icon=":material/compare:",
                 query={**to_query(before), "differs": "model", "beside": look.job.name},
             )
-    show_notice(
-        _("Every page lists this model.")
-        if look.job.owner == visitor()
-        else _("While it is chosen, every page lists this model."),
-        role="status",
-    )
+    if look.job.owner == visitor():
+        show_notice(_("Every page lists this model."), role="status")
 
 
-def first_text(look: JobStatus) -> str:
-    """Return the text of the first test row; the default text of the app if it cannot be read."""
+def answering_link(there: ViewState) -> None:
+    """Draw a link that opens a question and its passage in the view Question answering."""
+    link_to_view("answers", _("Question answering"), icon=":material/quiz:", query=to_query(there))
+
+
+def first_texts(look: JobStatus) -> ViewState:
+    """Return the first test row: its text, or its question and passage; the app's default if it cannot be read."""
     try:
         with (look.model / PREDICTIONS).open("rb") as stream:
-            return str(json.loads(stream.readline(LONGEST_LINE))["text"])
+            row = json.loads(stream.readline(LONGEST_LINE))
+        if look.job.kind == "answer":
+            return ViewState(text=str(row["question"]), pair=str(row["passage"]))
+        return ViewState(text=str(row["text"]))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return ViewState().text
+        return ViewState()
 
 
 def _file(look: JobStatus) -> None:
@@ -140,13 +149,7 @@ def _file(look: JobStatus) -> None:
 
 def _link(look: JobStatus) -> None:
     """Show the link of the training and the access that it gives."""
-    show_notice(
-        _(
-            "Anyone with the link may see this training, its rows included, and save the model. Only the "
-            "browser that began it can stop or remove it."
-        ),
-        role="status",
-    )
+    show_notice(translate(ACCESS), role="status")
     st.code(f"{st.context.url or f'{BASE}/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
 
 

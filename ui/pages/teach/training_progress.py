@@ -20,21 +20,21 @@ from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.figures.training import learning_curve
 
-MEASURES = {"classify": "accuracy", "tag": "f1"}
-NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1")}
-TWINS = (gettext_lazy("Training control 1 of 2"), gettext_lazy("Training control 2 of 2"))
+MEASURES = {"classify": "accuracy", "tag": "f1", "answer": "f1"}
+NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("entity F1"), "answer": gettext_lazy("F1")}
 Line = Mapping[str, Any]
 SCORES, LOSSES = "teach_scores", "teach_losses"
 EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
 STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
-LINK = gettext_lazy("Anyone with the link may look; only the browser that began it can stop it.")
-COLLAPSED = {
-    "classify": gettext_lazy("Two evaluations predicted “{only}” for every dev row: nothing is learned so far."),
-    "tag": gettext_lazy("Two evaluations found no entity in the dev rows: nothing is learned so far."),
-}
-PASSES = gettext_lazy("{said} If this lasts, lower the learning rate, or add minutes or rows.")
-ENDED = gettext_lazy("{said} Lower the learning rate, or add minutes or rows.")
+ACCESS = gettext_lazy(
+    "Anyone with the link may see this training, its rows included, and save the model. Only the browser that began "
+    "it can stop or remove it."
+)
+COLLAPSED = gettext_lazy(
+    "Two evaluations predicted “{only}” for every dev row: nothing is learned so far. Lower the learning rate, or add "
+    "minutes or rows."
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def describe_job(look: JobStatus) -> str:
     if not found.last:
         return _("Loading model and data")
     if found.step >= found.last:
-        return _("Saving and testing") if look.phase == "teach" else _("Saving the control")
+        return _("Saving")
     said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
     return _("{said}, {left}", said=said, left=found.time_left) if found.time_left else said
 
@@ -117,7 +117,7 @@ def _describe_control(look: JobStatus) -> str:
     """Return a phrase for the shuffled-label control that is being trained."""
     plans = look.lines("plan")
     number = plans[-1].get("twin", 0) if plans else 0
-    return translate(TWINS[number]) if number < len(TWINS) else _("Training a control")
+    return _("Training control {n} of 2", n=number + 1)
 
 
 def curves(look: JobStatus) -> None:
@@ -132,7 +132,7 @@ def curves(look: JobStatus) -> None:
         return
     plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
     last = int(plans[-1]["last"]) if plans else None
-    baseline = float(counted[-1]["accuracy"]) if counted else None
+    baseline = float(counted[-1][MEASURES[kind]]) if counted else None
     # The role is not "status", because the text changes every few seconds.
     show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
     made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
@@ -145,7 +145,7 @@ def curves(look: JobStatus) -> None:
     draw_chart(figure, LOSSES, place=right, about=lambda: made)
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
     download_button(
-        _("Save curves"),
+        _("Save the table"),
         csv_table(("curve", "step", "value"), rows),
         "headlight-training.csv",
         _("All digits"),
@@ -157,7 +157,7 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     """Return a sentence on the best score so far, compared with the bag-of-words baseline if known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
-    'Best so far: accuracy 0.900 on the dev rows, at step 13. Bag of words: 0.950.'
+    'Best so far: accuracy 0.900 on the dev rows, at step 13. Baseline: 0.950.'
     """
     step, score = max(scored, key=lambda point: point[1])
     said = _(
@@ -165,7 +165,7 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     )
     if baseline is None:
         return said
-    return join_sentences(said, _("Bag of words: {baseline:.3f}.", baseline=baseline))
+    return join_sentences(said, _("Baseline: {baseline:.3f}.", baseline=baseline))
 
 
 def draw_progress(look: JobStatus) -> None:
@@ -198,7 +198,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
     if _job_state(look) != before:
         st.rerun()
     _state(look)
-    if look.phase != "teach":
+    if look.phase != "teach" or look.state == "done":
         with st.expander(_("Training curves")):
             curves(look)
     else:
@@ -227,7 +227,7 @@ def _state(look: JobStatus) -> None:
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)
     if look.state in ("waiting", "running"):
-        st.caption(translate(LINK))
+        st.caption(translate(ACCESS))
     collapse(look)
 
 
@@ -261,8 +261,7 @@ def collapse(look: JobStatus) -> None:
     """
     found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
     if found and scored and scored[-1].get("only") is not None:
-        goes = look.phase == "teach" and look.state in ("waiting", "running")
-        show_notice(_(PASSES if goes else ENDED, said=_(COLLAPSED[look.job.kind], only=found[-1]["only"])))
+        show_notice(_(COLLAPSED, only=found[-1]["only"]))
 
 
 def _stop(job_id: str) -> None:

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.answer_windows import LENGTH, SHORTEST
 from i18n import _, gettext_lazy, translate
 from inference import EMBEDDED, UserError
 from inference.hub_cards import ModelCard
-from probing.labelled.labeled_texts import LabeledDataset, uses_spaces
+from probing.labelled.data_checks import passage_texts
+from probing.labelled.labeled_texts import HeadKind, LabeledDataset, uses_spaces
+from probing.labelled.squad import QuestionSet
 from training.jobs.job import CHARACTERS, FinetuneSettings, Training, default_settings, new_job
 from ui.input.controls import bound_widget
 from ui.input.model_chip import pick_model
@@ -20,20 +23,21 @@ from ui.pages.teach.options import TeachOptions
 from ui.run.fine_tuning import cards, queue, visitor
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.text import format_comma_list
+from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
 
+LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of tokens of a text or window.
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
 STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
 ABOUT_START = gettext_lazy(
     "Pretrained models need few examples; random weights learn characters and task in any language."
 )
-MINUTES = gettext_lazy("At most; fewer if the epochs are done")
+LIMIT = gettext_lazy("Minutes or epochs, whichever limit is reached first")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
     "epochs": (
         gettext_lazy("Epochs"),
-        gettext_lazy("At most; fewer if the minutes are over"),
+        LIMIT,
     ),
     "length": (gettext_lazy("Maximum length"), gettext_lazy("Longer texts are cut to so many tokens.")),
     "frozen": (
@@ -54,8 +58,8 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
     left, right = st.columns([3, 1])
     with left:
         _pick_start(start, options.start_revision)
-    numbers = clamp_settings(options, start)
-    _number("minutes", numbers, right, gettext_lazy("Minutes"), MINUTES)
+    numbers = clamp_settings(options, start, data.labels.kind)
+    _number("minutes", numbers, right, gettext_lazy("Minutes"), LIMIT)
     with st.expander(_("Advanced settings")):
         columns = st.columns(5)
         for name, place in zip(NUMBERS, columns, strict=False):
@@ -66,28 +70,32 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
     return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)
 
 
-def fitting(labels: LabeledDataset, models: Iterable[ModelCard]) -> str:
+def fitting(labels: LabeledDataset | QuestionSet, models: Iterable[ModelCard]) -> str:
     """Return the default initial model for the script of the texts.
 
     Texts with spaces between words use the embedded model. Its vocabulary splits other texts into uninformative
     pieces, so they use a downloaded Chinese encoder, or else the character-level model.
     """
-    if uses_spaces(row.text for row in labels.train):
+    texts = labels if isinstance(labels, LabeledDataset) else passage_texts(labels)
+    if uses_spaces(row.text for row in texts.train):
         return EMBEDDED
     here = (card for card in models if card.downloaded and card.kind == "encoder")
     return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
 
 
-def clamp_settings(options: TeachOptions, start: str) -> dict[str, int]:
+def clamp_settings(options: TeachOptions, start: str, kind: HeadKind) -> dict[str, int]:
     """Return the numeric settings, each clamped to its limits, because a link may contain any number.
 
-    >>> clamp_settings(TeachOptions(minutes=9_999, length=1), CHARACTERS)
+    >>> clamp_settings(TeachOptions(minutes=9_999, length=1), CHARACTERS, "tag")
     {'minutes': 240, 'epochs': 30, 'length': 8, 'frozen': 0, 'seed': 0}
     """
     asked = {name: getattr(options, name) for name in LIMITS}
     if options.epochs is None:
         asked["epochs"] = FROM_NOTHING if start == CHARACTERS else EPOCHS
-    return {name: min(max(asked[name], least), most) for name, (least, most) in LIMITS.items()}
+    if options.length is None:
+        asked["length"] = LENGTHS[kind]
+    found = {name: min(max(asked[name], least), most) for name, (least, most) in LIMITS.items()}
+    return {**found, "length": max(found["length"], SHORTEST)} if kind == "answer" else found
 
 
 def _pick_start(start: str, revision: str) -> None:
@@ -192,11 +200,11 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
 def describe_training(wanted: TrainingRequest) -> str:
     """Return a sentence on the duration and the results of the training."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
-    return _(
-        "Training: at most {minutes:g} min, then a test on {n:,} rows. The comparison of the heads follows after two"
-        " controls with shuffled labels, each for as long.",
-        minutes=minutes,
-        n=len(labels.test),
+    said = _("Training: at most {minutes:g} min, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
+    if labels.kind == "answer":
+        return said
+    return join_sentences(
+        said, _("The comparison of the heads follows after two controls with shuffled labels, each for as long.")
     )
 
 

@@ -1,21 +1,191 @@
-"""The view Tokens: every step of the tokenizer from the text to the model's input."""
+"""The view Tokens: every step of one or two tokenizers from the text to the model's input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from i18n import _
+from i18n import _, gettext_lazy, translate
 from inference import UserError
+from inference.tasks.tokenizer_steps import Steps, TokenSteps
+from inference.text.encoding import check_text
 from ui.input.composing import compose
-from ui.input.controls import control_row
-from ui.pages.tokens.options import TokensOptions
-from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
+from ui.input.controls import bound_widget, control_row
+from ui.pages.tokens.rows import (
+    COMPARED,
+    TABLE,
+    comparison_rows,
+    headings,
+    left_out,
+    summary,
+    table,
+    tokenizer_steps_of,
+    top,
+)
+from ui.pages.tokens.walk import first_pick, walk, word_at
+from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notes, show_notice
 from ui.run.page_model import kind_of, remember_kind
+from ui.run.services import get_backend
 from ui.show.reading_help import reading_help
-from ui.state.params import get_params
+from ui.show.tables import csv_table, download_button, draw_table, model_fields
+from ui.state.params import drop_place, get_params, set_params
 from ui.state.session import FRESH, get_view_state, set_view_state
 from ui.state.view_state import ViewState
+from viz.components.tokenizer_steps import tokenizer_steps
+from viz.options import option
+
+
+@dataclass(frozen=True)
+class TokensOptions:
+    """Options of the Tokens page; None and "" stand for automatic choices."""
+
+    # The model of the second tokenizer.
+    beside: str = option(
+        "",
+        label=gettext_lazy("Compare tokenizers"),
+        help=gettext_lazy("Models whose files are on this machine"),
+    )
+    way: int = option(0, of_text=drop_place)  # Index of the tokenizer in which the word was selected.
+    side: int = option(0, of_text=drop_place)  # Index of the text.
+    at: int | None = option(None, of_text=drop_place)  # Index of the word in that text.
+
+
+KEY = "tokens_ladder"
+MARKS = gettext_lazy(
+    "Point at a token, or use Tab and the arrow keys, to highlight its characters. Click it to see how its "
+    "word is split. Touching: tokens of one word; dashed: not in the vocabulary; underlined: not split; "
+    "pale: added by the template."
+)
+RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
+
+
+def other_tokenizers(choice: ViewState) -> dict[str, str]:
+    """Return id and title of the downloaded models other than the chosen model, without network access."""
+    cards = [card for card in fine_tuning.cards() if card.downloaded and card.id != choice.model]
+    return {card.id: card.title for card in cards}
+
+
+def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | None:
+    """Return the first model with a different tokenizer; None if all have the same.
+
+    Tokenizers are compared by algorithm and vocabulary size.
+    """
+    for model in found:
+        try:
+            beside = load_steps(choice, model, None)
+        except UserError:
+            continue
+        if (beside.algorithm, beside.vocabulary) != (steps.algorithm, steps.vocabulary):
+            return model
+    return None
+
+
+def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Steps, row: DeltaGenerator) -> str | None:
+    """Draw in ``row`` the selector of the second tokenizer and return its model.
+
+    Show a notice and return None if no other model is downloaded.
+    """
+    found = other_tokenizers(choice)
+    if options.beside and options.beside not in found and options.beside != choice.model:
+        show_notice(
+            _(
+                "The link compares with {beside}, which is not on this machine. Choose it under Model to fetch it.",
+                beside=options.beside,
+            ),
+            role="status",
+        )
+    if not found:
+        show_notice(
+            _("Only one tokenizer is on this machine. Choose another model above to download one for comparison."),
+            role="status",
+        )
+        return None
+    shown = options.beside if options.beside in found else first_other(choice, steps, found) or next(iter(found))
+    bound_widget(
+        TokensOptions, "beside", row.selectbox, options=list(found), shown=shown, format_func=found.get, width=480
+    )
+    return shown
+
+
+def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
+    """Return the tokenizer steps of the text, and of the second text if the tokenizer supports pairs.
+
+    Raise UserError for any other refusal of the backend.
+    """
+    asked = TokenSteps(model=model, revision=revision, text=choice.text, pair=choice.pair or None)
+    try:
+        return get_backend().inspect(asked)
+    except UserError as refusal:
+        if refusal.way_out != "pair":
+            raise
+        return get_backend().inspect(replace(asked, pair=None))
+
+
+def on_pick() -> None:
+    """Store the token or word that was clicked in the page's options."""
+    picked = tokenizer_steps.picked_part(KEY)
+    if picked is not None:
+        set_params(TokensOptions, way=picked[0], side=picked[1], at=picked[2])
+
+
+def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, int] | None:
+    """Return (tokenizer, text, word) of the selected word, or else of the word with the most tokens.
+
+    None if no tokenizer reports its words.
+    """
+    way, side, at = options.way, options.side, options.at
+    if at is not None and way < len(steps) and side < len(steps[way].sides) and at < len(steps[way].sides[side].words):
+        return way, side, at
+    return next(((way, *first_pick(one)) for way, one in enumerate(steps) if one.sides), None)
+
+
+def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | None]], options: TokensOptions) -> None:
+    """Draw the summary, the figure, the steps of the selected word and the tables."""
+    texts = [check_text(choice.text), *([check_text(choice.pair, gettext_lazy("second text"))] if choice.pair else [])]
+    for number, one in enumerate(steps):
+        if number == 0:
+            show_notice(summary(one, texts), role="status")
+        if one.why:
+            show_notice(one.why, role="status")
+        if len(texts) > 1 and not any(token.side for token in one.tokens):
+            show_notice(
+                _("{model} reads one text, not a pair; the second one is left out.", model=one.model), role="status"
+            )
+    word = chosen_word(steps, options)
+    ways = [tokenizer_steps_of(one) for one in steps]
+    tokenizer_steps.mount(top(steps, texts), ways, KEY, title=_("The text"), chosen=word, on_pick=on_pick)
+    for one in steps[1:]:
+        show_notice(summary(one, texts), role="status")
+    st.caption(translate(MARKS))
+    less = left_out(steps)
+    if less is not None:
+        show_notice(less, role="status")
+    if word is not None:
+        st.subheader(_("How is this word cut?"), anchor=False)
+        way, side, at = word
+        span = steps[way].sides[side].words[at].span
+        for number, place in enumerate(st.columns(len(steps))):
+            model, revision = models[number]
+            same = steps[number].sides[side].words[at] if number == way else word_at(steps[number], side, span)
+            with place:
+                walk(steps[number], same, revision, model)
+    draw_table(comparison_rows(steps, texts), column_config=headings(COMPARED))
+    for number, one in enumerate(steps):
+        label = _("Every token: {model}", model=one.model)
+        folded = st.expander(label, key=f"tokens_table_{number}", on_change="rerun")
+        if folded.open:
+            rows = table(one)
+            read = dict(zip(("text", "pair"), texts, strict=False))
+            about = model_fields(get_backend().identity(*models[number])) | read
+            page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
+            draw_table(place=folded, columns=rows, column_config=headings(TABLE))
+            download_button(_("Save as CSV"), page, "headlight-tokens.csv", _("All digits"),
+                 key=f"tokens_csv_{number}", place=folded, provenance=about)  # fmt: skip
 
 
 def how_to_read() -> None:
@@ -38,7 +208,7 @@ def how_to_read() -> None:
 def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
     """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen in ``row``."""
     revision = choice.revision or None
-    with st.spinner(_("Taking the text through the tokenizer")):
+    with st.spinner(_("Reading the text")):
         steps = [load_steps(choice, choice.model, revision)]
     remember_kind(choice.model, steps[0].kind)
     options = get_params(TokensOptions)

@@ -1,15 +1,56 @@
-"""Tokenizer steps as rows of the figure, as a table and as a sentence."""
+"""Tokenizer steps as rows of the figure, as tables with headings, and as a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
-from i18n import _, gettext_lazy, ngettext, translate
+from i18n import _, gettext_lazy, translate
 from inference.tasks.tokenizer_steps import Steps, TokenizedText
+from ui.show.text import format_semicolon_list
 from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, TokenizerStep, TokenizerSteps
 from viz.figures.theme import truncate
+
+COMPARED = {
+    "tokenizer": gettext_lazy("tokenizer"),
+    "cuts by": gettext_lazy("cuts by"),
+    "vocabulary": gettext_lazy("vocabulary"),
+    "tokens": gettext_lazy("tokens"),
+    "special": gettext_lazy("special"),
+    "characters per piece": gettext_lazy("characters per piece"),
+    "pieces per word": gettext_lazy("pieces per word"),
+    "unknown": gettext_lazy("unknown"),
+}
+TABLE = {
+    "position": gettext_lazy("position"),
+    "token": gettext_lazy("token"),
+    "number": gettext_lazy("number"),
+    "segment": gettext_lazy("segment"),
+    "mask": gettext_lazy("mask"),
+    "special": gettext_lazy("special"),
+    "from": gettext_lazy("from"),
+    "to": gettext_lazy("to"),
+    "characters": gettext_lazy("characters"),
+}
+WALK = {
+    "step": gettext_lazy("step"),
+    "left to cut": gettext_lazy("left to cut"),
+    "not in the vocabulary": gettext_lazy("not in the vocabulary"),
+    "taken": gettext_lazy("taken"),
+    "symbols": gettext_lazy("symbols"),
+    "joined": gettext_lazy("joined"),
+    "learnt as merge": gettext_lazy("learnt as merge"),
+    "characters": gettext_lazy("characters"),
+    "last piece of the best way": gettext_lazy("last piece of the best way"),
+    "its log probability": gettext_lazy("its log probability"),
+    "of the whole way": gettext_lazy("of the whole way"),
+}
+
+
+def headings(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the column headings in the current language."""
+    return {name: translate(heading) for name, heading in names.items()}
+
 
 WORDS = 120  # The figure shows at most so many words of each text.
 TOKENS = 400  # The figure shows at most so many tokens if the words are unknown.
@@ -23,7 +64,7 @@ CUTS = {
     "Unigram": gettext_lazy("The likeliest way to write it with pieces of the vocabulary."),
     "WordLevel": gettext_lazy("A word is in the vocabulary or unknown."),
 }
-OWN_CUTS = gettext_lazy("By rules of its own.")
+OWN_CUTS = gettext_lazy("Own rules")
 Place = tuple[int, int]  # (text, word), both indices
 
 
@@ -44,7 +85,7 @@ def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
         rows.append(
             TokenizerStep(
                 _("2. Split"),
-                _join_phrases(steps.splitter, _("The text stays whole.")),
+                _join_phrases(steps.splitter, _("Nothing is changed.")),
                 rungs=tuple(_words(steps.sides)),
             )
         )
@@ -58,7 +99,9 @@ def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
     )
     tokens = [_tokenizer_part(steps, at, words, under=True) for at in drawn]
     rows.append(TokenizerStep(_("4. Add special tokens"), note, rungs=tuple(tokens)))
-    about = _("{algorithm}, {entries:,} entries", algorithm=steps.algorithm or _("Own rules"), entries=steps.vocabulary)
+    about = _(
+        "{algorithm}, {entries:,} entries", algorithm=steps.algorithm or translate(OWN_CUTS), entries=steps.vocabulary
+    )
     return TokenizerSteps(steps.model, about, tuple(rows))
 
 
@@ -82,12 +125,10 @@ def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
 
 def left_out(steps: Sequence[Steps]) -> str | None:
     """Return a sentence if the figure omits words or tokens; None otherwise."""
-    if any(len(side.words) > WORDS for one in steps for side in one.sides):
-        return _(
-            "The picture shows the first {words} words of each text; the tables below have every token.", words=WORDS
-        )
-    if any(not one.sides and len(one.tokens) > TOKENS for one in steps):
-        return _("The picture shows the first {tokens} tokens; the table below has every token.", tokens=TOKENS)
+    if any(len(side.words) > WORDS for one in steps for side in one.sides) or any(
+        not one.sides and len(one.tokens) > TOKENS for one in steps
+    ):
+        return _("The picture shows the beginning of the text; the tables below have every token.")
     return None
 
 
@@ -97,12 +138,9 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     characters = _characters(steps, texts)
     unknown = [token for token in content if token.unknown]
     special = len(steps.tokens) - len(content)
-    said = ngettext(
-        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each, and adds {special}"
-        " special token.",
-        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each, and adds {special}"
-        " special tokens.",
-        special,
+    said = _(
+        "{model} reads {characters:,} characters as {pieces:,} pieces, {each:.1f} characters each; special tokens: "
+        "{special}.",
         model=steps.model,
         characters=characters,
         pieces=len(content),
@@ -110,18 +148,14 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
         special=special,
     )
     if not unknown:
-        return (
-            _("{said} Nothing of this text is unknown to it.", said=said)
-            if steps.unknown
-            else _("{said} It has no token for the unknown.", said=said)
-        )
+        return said
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
     shown = ", ".join(f"“{truncate(place, 20)}”" for place in list(places)[:6])
     return _(
         "{said} Not in its vocabulary, so {unknown}: {pieces}.",
         said=said,
         unknown=steps.unknown,
-        pieces=shown or _("{n} pieces", n=len(unknown)),
+        pieces=shown or len(unknown),
     )
 
 
@@ -134,7 +168,7 @@ def comparison_rows(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[s
         rows.append(
             {
                 "tokenizer": one.model,
-                "cuts by": one.algorithm or _("own rules"),
+                "cuts by": one.algorithm or translate(OWN_CUTS),
                 "vocabulary": one.vocabulary,
                 "tokens": len(one.tokens),
                 "special": len(one.tokens) - len(content),
@@ -177,31 +211,22 @@ def _words(sides: Sequence[TokenizedText]) -> list[TokenizerPart]:
             place=(at, *word.span),
             word=(at, number),
             mark="whole" if word.whole else "",
-            title=_(
-                "word {number}, characters {first} to {last}",
-                number=number + 1,
-                first=word.span[0],
-                last=word.span[1] - 1,
-            ),
+            title=_characters_title(word.span),
         )
         for at, side in enumerate(sides)
         for number, word in enumerate(side.words[:WORDS])
     ]
 
 
+def _characters_title(span: tuple[int, int]) -> str:
+    return _("characters {first} to {last}", first=span[0], last=span[1] - 1)
+
+
 def _tokenizer_part(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False) -> TokenizerPart:
     token = steps.tokens[at]
     whole = at in words and steps.sides[words[at][0]].words[words[at][1]].whole
-    title = (
-        _("number {number}", number=token.id)
-        if token.span is None
-        else _(
-            "number {number}, characters {first} to {last}",
-            number=token.id,
-            first=token.span[0],
-            last=token.span[1] - 1,
-        )
-    )
+    number = _("number {number}", number=token.id)
+    title = number if token.span is None else f"{number}: {_characters_title(token.span)}"
     return TokenizerPart(
         token.shown,
         place=None if token.span is None else (token.side, *token.span),
@@ -217,6 +242,6 @@ def _join_phrases(parts: Sequence[str], nothing: str) -> str:
     """Join phrases with semicolons into a sentence; return ``nothing`` if there are none."""
     if not parts:
         return nothing
-    joined = reduce(lambda before, part: _("{before}; {part}", before=before, part=part), map(translate, parts))
+    joined = format_semicolon_list([translate(part) for part in parts])
     said = joined[0].upper() + joined[1:]
     return said if said.endswith(".") else _("{sentence}.", sentence=said)

@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from i18n import _, ngettext, translate
+from i18n import _, translate
 from inference import UserError
 from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, Word, WordSteps, WordWalk
-from ui.pages.tokens.headings import WALK, headings
+from ui.pages.tokens.rows import WALK, headings
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.tables import draw_table
+from ui.show.text import join_sentences
 from viz.figures.theme import truncate
 
 TRIED = 12  # A table row lists at most so many rejected prefixes.
@@ -43,10 +44,7 @@ def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> N
         return
     pieces = [token.shown for token in steps.tokens[slice(*word.tokens)]]
     if word.whole:
-        show_notice(
-            _("“{word}” is an entry of its own that is taken whole before anything else.", word=word.shown),
-            role="status",
-        )
+        show_notice(_("“{word}” is in the vocabulary whole.", word=truncate(word.shown, 40)), role="status")
         return
     try:
         found = get_backend().inspect(WordWalk(model=model, revision=revision, word=word.text))
@@ -70,7 +68,7 @@ def summary(word: str, walk: WordSteps) -> str:
     """
     becomes = {"word": truncate(word, 40), "pieces": _join_pieces(walk.pieces)}
     if walk.note:
-        return _("“{word}” becomes {pieces}. {note}", **becomes, note=translate(walk.note))
+        return join_sentences(_("“{word}” becomes {pieces}.", **becomes), translate(walk.note))
     if len(walk.pieces) == 1 and len(walk.steps) < 2:
         return _("“{word}” is in the vocabulary whole.", word=truncate(word, 40))
     if walk.algorithm == "WordPiece":
@@ -82,18 +80,7 @@ def summary(word: str, walk: WordSteps) -> str:
             looked=looked,
         )
     if walk.algorithm == "BPE":
-        merges = len(walk.steps)
-        if not merges:
-            return _(
-                "“{word}” becomes {pieces}, after 0 merges; no two neighbours were ever joined in training.", **becomes
-            )
-        return ngettext(
-            "“{word}” becomes {pieces}, after {merges} merge; no learnt pair is left after that.",
-            "“{word}” becomes {pieces}, after {merges} merges; no learnt pair is left after that.",
-            merges,
-            **becomes,
-            merges=merges,
-        )
+        return _("“{word}” becomes {pieces}; merges: {merges}.", **becomes, merges=len(walk.steps))
     total = next((step.total for step in reversed(walk.steps) if isinstance(step, BestPrefix)), 0.0)
     return _(
         "“{word}” becomes {pieces}, the likeliest way to write it: log probability {total:.2f}.",
@@ -110,13 +97,13 @@ def rows(walk: WordSteps) -> list[dict[str, Any]]:
 def _row(number: int, step: Match | Merge | BestPrefix) -> dict[str, Any]:
     if isinstance(step, Match):
         tried = " ".join(step.tried[:TRIED])
-        if (more := len(step.tried) - TRIED) > 0:
-            tried = _("{pieces} and {more} more", pieces=tried, more=more)
+        if len(step.tried) > TRIED:
+            tried += " …"
         return {
             "step": number,
             "left to cut": step.rest,
             "not in the vocabulary": tried,
-            "taken": step.taken or _("nothing"),
+            "taken": step.taken or "–",
         }
     if isinstance(step, Merge):
         pair = f"{step.before[step.at]} + {step.before[step.at + 1]}"

@@ -13,17 +13,22 @@ from attention.edits import EditSet
 from attention.mask import FloatArray
 from i18n import _
 from inference import UserError
-from ui.pages.translate.edits import chosen_edits, describe_edits, draw_edit_list, pick_clicks, pick_masked_edges
-from ui.pages.translate.effects import chance, every_head
-from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import TranslateOptions
-from ui.pages.translate.target_strip import forcing_request, logs_of, spaced_label
-from ui.pages.translate.translation import Translation, width_of
-from ui.pages.translate.writing import run_translation
+from ui.pages.translate.edits import (
+    chance,
+    chosen_edits,
+    describe_edits,
+    draw_edit_list,
+    every_head,
+    pick_clicks,
+    pick_masked_edges,
+)
+from ui.pages.translate.options import CrossHead, TranslateOptions
+from ui.pages.translate.step import forcing_request, logs_of, spaced_label
+from ui.pages.translate.translation import Translation, run_translation, width_of
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model
 from ui.show.tables import csv_table, download_button, page_provenance
-from ui.show.text import join_sentences, likelihood, percent
+from ui.show.text import likelihood, percent
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
@@ -62,7 +67,7 @@ def draw_ablation(
 def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
     """Draw both translations with differences marked and token probabilities; may raise UserError."""
     if not edits:
-        show_notice(_("Nothing is ablated. Click a head on the map, or mask an edge."), "status")
+        show_notice(_("Nothing is ablated."), "status")
         return
     asked = replace(translation.asked, edits=edits)
     after = run_translation(choice, asked, translation.who, translation.way, width_of(options))
@@ -71,16 +76,8 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
     before = logs_of(translation)
     kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Asking the model")).logs[0]
     logs = kept if after.tokens == translation.tokens else _logs(after, edits)
-    show_notice(
-        summary(
-            translation,
-            after,
-            float(before.sum()),
-            float(kept.sum()),
-            describe_edits(edits, translation.trace),
-        ),
-        "status",
-    )
+    what = describe_edits(edits, translation.trace)
+    show_notice(summary(float(before.sum()), float(kept.sum()), what), "status")
     gone, new = differences(translation.pieces, after.pieces)
     left, right = st.columns(2)
     with left:
@@ -90,7 +87,7 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
     st.caption(
         _(
             "Struck out: only before; outlined: only after. Numbers: token probabilities."
-            " A masked edge keeps its step, whichever word is written there."
+            " A masked edge stays at its step."
         )
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
@@ -108,20 +105,18 @@ def _logs(after: Translation, edits: EditSet) -> FloatArray:
     return logs
 
 
-def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
-    """Return sentences with the old translation's probability before and after, and the new text if it differs.
+def summary(first: float, then: float, what: str) -> str:
+    """Return a sentence with the old translation's probability before and after the edits.
 
     ``first`` and ``then`` are log-probabilities; ``what`` describes the edits.
     """
     change = f"{what[0].upper()}{what[1:]}"
-    said = _(
+    return _(
         "{change}: the translation's probability goes from {first} to {then}.",
         change=change,
         first=likelihood(first),
         then=likelihood(then),
     )
-    differs = after.tokens != before.tokens
-    return join_sentences(said, _("The model now writes “{text}”.", text=after.text) if differs else "")
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
@@ -149,9 +144,5 @@ def _side(translation: Translation, logs: FloatArray, marked: set[int], mark: Ma
         label = spaced_label(percent(float(np.exp(logs[at]))), glued)
         chips.append(TokenChip(piece, mark=mark if at in marked else "", glued=glued, label=label))
     whole = likelihood(float(logs.sum()))
-    title = (
-        _("Before: probability {probability}", probability=whole)
-        if when == "before"
-        else _("After: probability {probability}", probability=whole)
-    )
+    title = f"{_('Original') if when == 'before' else _('Ablated')} · {whole}"
     token_strip.mount(chips, f"translate_{when}", title=title)

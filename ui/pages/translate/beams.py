@@ -7,9 +7,8 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
-from ui.pages.translate.target_strip import logs_of
-from ui.pages.translate.translation import BeamSearch, Translation, width_of
-from ui.pages.translate.writing import beam_tokens
+from ui.pages.translate.step import logs_of
+from ui.pages.translate.translation import BeamSearch, Translation, beam_tokens, width_of
 from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.show.text import join_sentences, likelihood
@@ -34,14 +33,14 @@ def beam_tree(translation: Translation) -> None:
     tree.mount(
         nodes[:MOST_NODES],
         TREE,
-        title=_("Beam search, {beams} beams", beams=width_of(options)),
+        title=_("Beams"),
         current=best if any(node.id == best for node in nodes[:MOST_NODES]) else None,
-        unit=_("log-probability of the beam"),
+        unit=_("score"),
     )
     st.caption(
         _(
             "Each step extends every beam and keeps the best; bold: the best in the end. Numbers: summed"
-            " log-probabilities; 0.7 less is half as likely."
+            " log-probabilities."
         )
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
@@ -57,12 +56,12 @@ def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
     """Return the nodes of the tree, parents first; dropped branches only if ``dropped``."""
     nodes = [TreeNode(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
-    for at, step in enumerate(search.steps):
+    for step in search.steps:
         for branch in step.branches:
             if branch.fate == "dropped" and not dropped:
                 continue
             before = parents[branch.parent]
-            note = _("step {step}, {fate}", step=at + 1, fate=FATES[branch.fate])
+            note = translate(FATES[branch.fate])
             node = name_of((*before, branch.token))
             nodes.append(TreeNode(node, name_of(before), branch.piece, branch.score, branch.fate, note))
         parents = [beam.tokens for beam in step.beams]
@@ -89,7 +88,6 @@ def _table(search: BeamSearch) -> None:
     last = search.steps[-1]
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
-        show_notice(_("No beam is finished yet."), "status")
         return
     names = (gettext_lazy("rank"), gettext_lazy("translation"), gettext_lazy("score"), gettext_lazy("tokens"))
     columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}

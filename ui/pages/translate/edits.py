@@ -1,38 +1,43 @@
-"""Ablations of a translation model: heads and masked edges, clicked or typed, stored in the URL."""
+"""Edits of a translation model, and their effects: every head in turn, and random sets as a baseline."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge
-from attention.head_names import head_label
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, random_sets
+from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import _, format_comma_list, gettext_lazy, translate
 from ui.ablation.controls import chosen_edits as panel_edits
 from ui.ablation.controls import draw_panel, keep_edits
 from ui.ablation.edits import Head, describe_edit, toggle_edits
+from ui.ablation.effects import RANDOM_SETS, SEED
 from ui.input.controls import bound_widget
-from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import TranslateOptions
-from ui.pages.translate.target_strip import cells_of
+from ui.pages.translate.options import PARTS, CrossHead, TranslateOptions, keep_head, part_head
+from ui.pages.translate.step import cells_of, forcing_request
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import factor, join_sentences
 from ui.state.params import get_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 STRIP = "translate_cut"
-PARTS = {
-    "encoder": gettext_lazy("encoder"),
-    "decoder": gettext_lazy("decoder"),
-    "cross": gettext_lazy("cross"),
-}  # names of a head's stack in a sentence
 put = partial(keep_edits, TranslateOptions)  # a callback that stores edits in the URL
 
 
@@ -116,19 +121,14 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     """Return a phrase that names up to four heads and three masked edges, and counts the other edits."""
     said = []
     heads = [edit for edit in edits if isinstance(edit, Ablate)]
-    if 0 < len(heads) <= 4:
-        said.append(
-            _(
-                "without {heads}",
-                heads=format_comma_list([part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads]),
-            )
-        )
-    elif heads:
-        said.append(_("without {number} heads", number=len(heads)))
+    if heads:
+        names = [part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads[:4]]
+        rest = f" + {len(heads) - 4}" if len(heads) > 4 else ""
+        said.append(_("without {heads}", heads=translate(format_comma_list(names)) + rest))
     cut = _cross_cuts(edits)
     looks = Counter((edit.query, edit.key) for edit in cut)  # number of heads in which each edge is masked
     for query, key in sorted(looks)[:3]:
-        name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else _("source token {place}", place=key)
+        name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else str(key)
         said.append(
             _(
                 "{token} hidden from step {step} (heads: {number})",
@@ -141,11 +141,6 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     if others:
         said.append(_("other edits: {number}", number=others))
     return translate(format_comma_list(said))
-
-
-def part_head(part: str, layer: int, head: int) -> str:
-    """Return the name of a head with its stack."""
-    return _("{part} head {head}", part=PARTS[part], head=head_label(layer, head))
 
 
 def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
@@ -164,9 +159,156 @@ def draw_edit_list(edits: EditSet, trace: Trace) -> None:
                 for layer, record in enumerate(trace.records(part))
                 for head in range(record.heads)
             ],
-            describe=lambda edit: _("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)),
+            describe=lambda edit: f"{translate(PARTS[edit.part or trace.part])}: {describe_edit(edit)}",
             form=_(
                 "ax2-5, ae0-1, ad0-1: ablate a cross, encoder or decoder head. ux2-5: uniform weights."
                 " cx2-5-3-4: hide source token 4 from step 3."
             ),
         )
+
+
+MAP = "translate_map"
+AT_ONCE = 8  # edit sets in a request
+UNIT = gettext_lazy("change of the log-probability")
+
+
+@dataclass(frozen=True, eq=False)
+class EditEffects:
+    """Effects of edit sets on a given translation.
+
+    ``changes``, shape (set,), are differences of the translation's log-probability. ``others``, shape (set,), is
+    True if the model's top token changes at some step.
+    """
+
+    changes: FloatArray
+    others: FloatArray
+
+
+def places_of(translation: Translation, part: str) -> list[Head]:
+    """Return every head of a stack as (layer, head)."""
+    records = translation.trace.records(part)
+    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
+
+
+def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
+    """Return the effects of the sets, of fewer sets if the reader has stopped; may raise UserError."""
+    question = forcing_request(translation)
+    plain = ask_model(question, _("Asking the model"))
+    changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
+    starts = range(0, len(sets), AT_ONCE)
+    for at in stoppable_steps(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
+        with st.spinner(doing, show_time=True):
+            found = get_backend().predict(replace(question, edits=tuple(sets[starts[at] : starts[at] + AT_ONCE])))
+        changes.append(found.logs.sum(axis=1) - plain.logs.sum())
+        others.append((found.likeliest != plain.likeliest).any(axis=1))
+    return EditEffects(np.concatenate(changes), np.concatenate(others))
+
+
+def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions) -> None:
+    """Ablate each head of a stack in turn and draw the effects as a map; a click on a head ablates it."""
+    part = options.side
+    places = places_of(translation, part)
+    sets = [(Ablate(*place, part),) for place in places]
+    found = effects(translation, sets, _("Asking the model"))
+    if not len(found.changes):
+        return
+    values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
+    for place, change in zip(places, found.changes, strict=False):
+        values[place] = change
+    show_notice(summary(found, places, part), "status")
+    selected = (head.layer, head.head) if part == "cross" else None
+    figure = head_map(
+        values, theme(), _("Ablate heads"), translate(UNIT), diverging=True, selected=selected)  # fmt: skip
+    gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
+    turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
+    mark_heads(figure, turned, "circle-open", theme())
+    mark_heads(figure, gone, "x", theme())
+
+    def on_click(key: str) -> None:
+        place = picked_head(st.session_state[key])
+        if place is not None:
+            head_clicked(place, part, edits, options)
+
+    draw_chart(figure, MAP, on_click=on_click)
+    st.caption(
+        _(
+            "−0.7: the translation is half as likely. Ring: another token comes first somewhere; cross: ablated."
+            " Click to ablate or restore."
+        )
+    )
+    rows = [
+        (part, layer, one, float(change), bool(turned))
+        for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
+    ]
+    table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
+    download_button(
+        _("Save the table"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance()
+    )
+
+
+def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
+    """Return sentences with the head of the largest effect and the number of changed top tokens.
+
+    Only the heads ablated so far are counted.
+    """
+    most = int(np.abs(found.changes).argmax())
+    head = part_head(part, *places[most])
+    times = factor(float(found.changes[most]))
+    times = f"1/{times}" if found.changes[most] < 0 else times
+    first = _("{head} matters most: without it, the translation's probability is × {factor}.", head=head, factor=times)
+    second = _(
+        "{number} of {removals} ablations put another token first somewhere.",
+        number=int(found.others.sum()),
+        removals=len(found.changes),
+    )
+    return join_sentences(f"{first[0].upper()}{first[1:]}", second)
+
+
+def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
+    """Ablate or restore the clicked head; in the mode for masked edges, only choose the cross head."""
+    if options.clicking == "head":
+        put(toggle_edits(edits, [Ablate(*place, part)]))
+    if part == "cross":
+        keep_head(*place)
+
+
+def chance(translation: Translation, edits: EditSet) -> None:
+    """Draw the effects of random edit sets in the same stack as a null distribution; may raise UserError."""
+    trace = translation.trace
+    if not edits:
+        return
+    parts = {edit.part or trace.part for edit in edits}
+    if len(parts) != 1:
+        show_notice(_("There are no other sets of this size to compare with."), "status")
+        return
+    [part] = parts
+    keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
+    sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
+    if len(sets) < 2:
+        show_notice(_("There are no other sets of this size to compare with."), "status")
+        return
+    mine = effects(translation, [edits], _("Asking the model"))
+    found = effects(translation, sets, _("Asking the model"))
+    if not len(mine.changes) or len(found.changes) < 2:
+        return
+    change, sizes = float(mine.changes[0]), np.abs(found.changes)
+    show_notice(
+        _(
+            "Of {number} random sets, {share:.0f} % change the probability less (median: factor {factor}); {turned}"
+            " put another token first somewhere.",
+            number=len(sizes),
+            share=100 * float((sizes < abs(change)).mean()),
+            factor=factor(float(np.median(sizes))),
+            turned=int(found.others.sum()),
+        ),
+        "status",
+    )
+    figure = random_figure(found.changes, change, theme(), translate(UNIT))
+    draw_chart(figure, "translate_random")
+    st.caption(
+        _(
+            "Bars: random sets of the same size (seed {seed}), with edges between the same positions."
+            " Line: the chosen set.",
+            seed=SEED,
+        )
+    )

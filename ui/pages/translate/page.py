@@ -1,35 +1,169 @@
 """The view Translate: a translation generated step by step, with the cross-attention of each step."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from i18n import _
+from attention.tokens import TokenRow, is_out_of_vocabulary, word_runs
+from i18n import _, translate
 from inference import UserError
+from inference.catalogue.published_scores import translation_scores as figures
 from inference.task_heads import WRITES
 from ui.input.composing import compose
 from ui.input.controls import control_row
-from ui.input.unknown_words import require_readable
+from ui.input.unknown_words import describe_unknown, require_readable
+from ui.input.view_options import HELP, NAMES
 from ui.pages.translate.ablation import draw_ablation
 from ui.pages.translate.beams import beam_tree
-from ui.pages.translate.heads import cross_head, keep_head, pick_head
-from ui.pages.translate.options import TranslateOptions
-from ui.pages.translate.parts import parts
-from ui.pages.translate.published_scores import draw_published
+from ui.pages.translate.options import SIDES, CrossHead, TranslateOptions, cross_head, keep_head, pick_head
 from ui.pages.translate.quality import quality_section
-from ui.pages.translate.step import one_step, step_of
-from ui.pages.translate.target_strip import logs_of, target_strip
-from ui.pages.translate.teacher_forcing import describe_forcing, reference, writes_french
-from ui.pages.translate.translation import Translation, pick_decoding, request_of, width_of
-from ui.pages.translate.unknown_source import describe_unread
+from ui.pages.translate.step import logs_of, one_step, step_of, target_strip
+from ui.pages.translate.translation import (
+    Translation,
+    describe_forcing,
+    pick_decoding,
+    reference,
+    request_of,
+    run_translation,
+    width_of,
+    writes_french,
+)
 from ui.pages.translate.word_alignment import matrix
-from ui.pages.translate.writing import run_translation
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out, pick_page_model
+from ui.run.services import get_trace_store
+from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
 from ui.state.examples import example_of
-from ui.state.params import get_params
-from ui.state.session import get_view_state
+from ui.state.params import get_params, set_params
+from ui.state.session import UNSELECTED, get_view_state, set_view_state
 from ui.state.view_state import ViewState
+
+
+def describe_unread(name: str, source: TokenRow) -> str:
+    """Return sentences on words outside of the vocabulary or spelt in bytes; "" if there are none.
+
+    >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:47]
+    '1 of the 2 words here is not in the vocabulary '
+    """
+    many, words = source.unknown_words()
+    if many:
+        piece = next(unknown for unknown in source.unknown if is_out_of_vocabulary(unknown))
+        return _("{unknown} Their translation is made up.", unknown=describe_unknown(name, many, words, piece, None))
+    runs = [run for run in word_runs(source.words, source.segments) if source.words[run[0]] is not None]
+    spelt = [run for run in runs if any(source.unknown[slice(*run)])]
+    if not spelt:
+        return ""
+    return _(
+        "{spelt} of {words} words are not in the vocabulary of {name} and are read byte by byte. Their translation is"
+        " probably made up.",
+        spelt=len(spelt),
+        words=len(runs),
+        name=name,
+    )
+
+
+def draw_published(who: PageModel) -> None:
+    """Draw the published scores and their data source; draw nothing for models without scores."""
+    found = figures(who.model)
+    if found is None:
+        return
+    with st.expander(_("Published scores")):
+        show_notice(
+            _(
+                "{model} on {sentences:,} held-out sentences: BLEU {bleu:.1f}, chrF {chrf:.1f} (greedy);"
+                " {beams_bleu:.1f}, {beams_chrf:.1f} (beam search); {copied_bleu:.1f}, {copied_chrf:.1f} (English"
+                " copied). BLEU {short_bleu:.1f} for at most 7 words, {long_bleu:.1f} for 12 or more.",
+                model=who.title,
+                sentences=found.greedy.sentences,
+                bleu=found.greedy.bleu,
+                chrf=found.greedy.chrf,
+                beams_bleu=found.beams.bleu,
+                beams_chrf=found.beams.chrf,
+                copied_bleu=found.copied.bleu,
+                copied_chrf=found.copied.chrf,
+                short_bleu=found.short.bleu,
+                long_bleu=found.long.bleu,
+            ),
+            "status",
+        )
+        st.caption(
+            _(
+                "Trained on [tatoeba.org](https://tatoeba.org) pairs from"
+                " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
+                " FR](https://creativecommons.org/licenses/by/2.0/fr/). Scores as in sacrebleu"
+                " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
+            )
+        )
+
+
+SIDE = "translate_side"
+
+
+def parts(choice: ViewState, translation: Translation, head: CrossHead, options: TranslateOptions) -> None:
+    """Draw the choice of the stack, then the view of its heads with this page's chosen cross head."""
+    side = options.side
+    trace = get_trace_store().by_writing(translation.trace) if side == "cross" else translation.trace
+    st.session_state[SIDE] = side
+    st.segmented_control(
+        _("Attention"),
+        list(SIDES),
+        key=SIDE,
+        format_func=lambda side: translate(NAMES[side]),
+        required=True,
+        on_change=_another,
+        help=translate(HELP),
+    )
+    if side == "cross":
+        choice = replace(choice, layer=head.layer, head=head.head)
+    if side != "encoder" and choice.focus is None:
+        choice = replace(choice, focus=None if options.step is None else min(options.step, translation.length))
+
+    def on_keep(changes: Mapping[str, Any]) -> None:
+        if side == "cross" and changes.get("layer") is not None:
+            keep_head(changes["layer"], changes["head"])
+
+    asked = (choice.text, choice.target, choice.model)
+    draw_microscope(
+        choice,
+        trace,
+        lambda: trace.id if asked == (get_view_state().text, get_view_state().target, get_view_state().model) else "",
+        part=side,
+        kept=on_keep,
+    )
+    if side != "encoder":
+        show_notice(which_row(translation, side), "status")
+
+
+def which_row(translation: Translation, side: str) -> str:
+    """Return sentences on the token that a row's name refers to, with an example; "" if there is none."""
+    row = translation.trace.target
+    if row is None or len(row) < 3:
+        return ""
+    read, written = row.pieces[1], row.pieces[2]
+    if side == "cross":
+        return _(
+            "Row “{row}”: the step after “{read}”, which writes “{written}”.",
+            row=written,
+            written=written,
+            read=read,
+        )
+    return _(
+        "Row “{row}”: the step after “{read}”, which writes “{written}”.",
+        row=read,
+        read=read,
+        written=written,
+    )
+
+
+def _another() -> None:
+    set_view_state(**UNSELECTED)
+    set_params(TranslateOptions, side=st.session_state[SIDE])
 
 
 def how_to_read() -> None:
@@ -37,13 +171,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The encoder reads the whole source. The decoder writes one token at a time and attends to the source"
-                " by **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
-                "- A row of the matrix shows the step that writes its word; “One step later” shows the next step. Some"
-                " heads align better there ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)); “Head scores”"
-                " measures both.\n"
-                "- A word with a high weight may still be unnecessary: test it under “Ablation”. Other sentences may"
-                " need other heads."
+                "- The encoder reads the source. The decoder writes one token at a time and attends to the source by"
+                " **cross-attention** ([arXiv:1706.03762](https://arxiv.org/abs/1706.03762)).\n"
+                "- A row of the matrix shows the step that writes its word. Some heads align better one step later"
+                " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)); “Head scores” measures both.\n"
+                "- A word with a high weight may still be unnecessary: test it under “Ablation”."
             )
         )
 

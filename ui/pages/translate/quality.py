@@ -30,7 +30,7 @@ STATES = "alignments_states"
 MOST_STATES = 8  # states kept in a session
 MAPS = {CrossRowConvention.WRITING: "alignments_map", CrossRowConvention.OWN: "alignments_late_map"}
 TITLES = {
-    CrossRowConvention.WRITING: gettext_lazy("Writing step"),
+    CrossRowConvention.WRITING: gettext_lazy("Alignment"),
     CrossRowConvention.OWN: gettext_lazy("One step later"),
 }
 COMPARED = {
@@ -40,7 +40,7 @@ COMPARED = {
 }
 FORM = gettext_lazy(
     "A line per pair: source, target and links, separated by tabs. 0-1 is a sure link of words (counted from 0), 0?1 a"
-    " possible one. Or JSON as assets/alignments/en-fr.json. Stays on this machine."
+    " possible link. Or JSON as assets/alignments/en-fr.json."
 )
 
 
@@ -71,9 +71,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
         offer_way_out(refusal, who, choice)
         return
     if state.skipped:
-        show_notice(
-            _("Pairs skipped: {skipped:,}. {reason}", skipped=state.skipped, reason=state.reason), role="status"
-        )
+        show_notice(_("Pairs skipped: {many:,}. {reason}", many=state.skipped, reason=state.reason), role="status")
     if state.heads:
         _result(state, keep)
 
@@ -81,12 +79,12 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
 def _sentences() -> Alignments | None:
     """Return the app's sentences or the uploaded ones; None, with a notice, if these are unreadable."""
     with st.expander(_("Own sentences")):
-        uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20)
+        uploaded = st.file_uploader(_("Own sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20)
         show_notice(FORM, role="status")
     if uploaded is None:
         show_notice(
             _(
-                "{pairs:,} English–French pairs, aligned by hand for this app. Add your own for other languages.",
+                "{pairs:,} English–French pairs, aligned by hand for this app.",
                 pairs=len(load_alignments().pairs),
             ),
             role="status",
@@ -129,15 +127,16 @@ def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
             100 * counts.share[at],
             theme(),
             translate(TITLES[read_at]),
-            _("% of {words:,} words", words=int(counts.words.flat[0])),
+            _("% found"),
             selected=None if found is None else (found.layer, found.head),
             limit=limit,
         )
         draw_chart(figure, key, place=column, on_click=partial(_keep, keep), about=model_provenance)
     st.caption(
         _(
-            "Each cell is a cross head: target words whose strongest source word is a gold link, without special"
-            " tokens. Frame: the head above, chosen on half of the sentences. Click a cell to choose its head."
+            "Share of {words:,} target words whose strongest source word is a gold link, without special tokens. Frame:"
+            " the head above, chosen on half of the sentences. Click a head to choose it.",
+            words=int(counts.words.flat[0]),
         )
     )
     _table(state)
@@ -192,7 +191,7 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
 
 def _table(state: AlignmentState) -> None:
     names = (
-        gettext_lazy("read"),
+        gettext_lazy("View"),
         gettext_lazy("layer"),
         gettext_lazy("head"),
         gettext_lazy("words"),

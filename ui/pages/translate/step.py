@@ -1,25 +1,94 @@
-"""A decoding step: the tokens read, the attention to the source, and the next-token candidates."""
+"""A decoding step: the translation as chips that choose it, its attention, and the next-token candidates."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
+from attention.alignment import CrossRowConvention, read
 from attention.mask import FloatArray
+from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
-from inference.tasks.decoding import DecodingStep, NextCandidate
+from inference.tasks.decoding import DecodingStep, ForcedTarget
 from ui.input.controls import bound_widget
-from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import join_sentences, percent
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
+from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import bars
+
+STRIP = "translate_strip"
+
+
+def forcing_request(translation: Translation) -> ForcedTarget:
+    """Return the teacher-forcing request for the probabilities of a translation's tokens."""
+    asked = translation.asked
+    return ForcedTarget(
+        model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, written=translation.tokens
+    )
+
+
+def logs_of(translation: Translation) -> FloatArray:
+    """Return the log-probability (natural) of each written token, shape (step,); may raise UserError."""
+    if not translation.tokens:
+        return np.zeros(0, np.float32)
+    logs: FloatArray = ask_model(forcing_request(translation), _("Asking the model")).logs[0]
+    return logs
+
+
+def cells_of(choice: ViewState, translation: Translation) -> tuple[DisplayToken, ...]:
+    """Return the written tokens or words as cells; their ``pieces`` are ranges of steps."""
+    trace = read(translation.trace, CrossRowConvention.WRITING)
+    return View(trace, "cross", words=choice.words, special=choice.special).queries
+
+
+def spaced_label(label: str, glued: bool) -> str:
+    """Return a label with a leading no-break space if its chip is glued to the previous chip.
+
+    >>> spaced_label("0.02", True), spaced_label("", True)
+    ('\\xa00.02', '')
+    """
+    return f"\N{NO-BREAK SPACE}{label}" if glued and label else label
+
+
+def target_strip(choice: ViewState, translation: Translation, at: int, logs: FloatArray) -> None:
+    """Draw the translation as chips with step ``at`` outlined; add a notice if it is unfinished."""
+    cells = cells_of(choice, translation)
+    chips = []
+    for place, cell in enumerate(cells):
+        start, stop = cell.pieces
+        known = stop <= len(logs)
+        chance = percent(float(np.exp(logs[start:stop].sum()))) if known else ""
+        glued = place > 0 and cell.goes_on
+        chips.append(
+            TokenChip(
+                translation.cell_label(cell),
+                mark="chosen" if start <= at < stop else "",
+                glued=glued,
+                special=cell.special,
+                unknown=cell.unknown,
+                title=_("step {step}: {probability}", step=start + 1, probability=chance if known else "–"),
+                label=spaced_label(chance, glued),
+            )
+        )
+
+    def keep() -> None:
+        place = token_strip.picked_chip(STRIP)
+        if place is not None and place < len(cells):
+            set_params(TranslateOptions, step=cells[place].pieces[0])
+
+    title = _("Translation, with token probabilities. Click to choose a step")
+    token_strip.mount(chips, STRIP, title=title, on_pick=keep)
+    if not translation.is_finished and translation.way != "own":
+        show_notice(_("The translation is unfinished."), "status")
+
 
 READ, SOURCE = "translate_read", "translate_source"
 
@@ -57,10 +126,10 @@ def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatA
 
     ``looks`` are the attention weights on the source, shape (source token,).
     """
-    best, mine = step.candidates[0], _written_candidate(translation, step, at)
+    best = step.candidates[0]
     row = translation.trace.source
     place = int(looks.argmax())
-    said = _(
+    return _(
         "Step {step} of {steps}: “{piece}” is likeliest ({probability}); entropy {entropy:.2f} bits; {head} attends"
         " most to “{source}” ({weight:.2f}).",
         step=at + 1,
@@ -72,15 +141,6 @@ def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatA
         source=row.pieces[place],
         weight=looks[place],
     )
-    if mine is None or mine.token == best.token:
-        return said
-    return join_sentences(said, _("Written: “{piece}” ({chance}).", piece=mine.piece, chance=percent(mine.probability)))
-
-
-def _written_candidate(translation: Translation, step: DecodingStep, at: int) -> NextCandidate | None:
-    """Return the candidate that was written at this step; None after the end."""
-    mine = translation.tokens[at : at + 1]
-    return next((candidate for candidate in step.candidates if candidate.token in mine), None)
 
 
 def _move(at: int, translation: Translation) -> None:
@@ -116,10 +176,9 @@ def _read(translation: Translation, at: int) -> None:
                 glued=row.goes_on(place),
                 special=row.words[place] is None,
                 unknown=row.unknown[place],
-                title=_("hidden by the causal mask") if hidden else "",
             )
         )
-    token_strip.mount(chips, READ, title=_("Decoder input"))
+    token_strip.mount(chips, READ, title=_("Decoder"))
     st.caption(_("Outlined: the newest token, which predicts the next. Hatched: hidden by the causal mask."))
 
 
@@ -138,7 +197,6 @@ def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> Non
         for place, piece in enumerate(row.pieces)
     ]
     token_strip.mount(chips, SOURCE, title=_("Attention of {head} to the source", head=head.description))
-    st.caption(_("Shade: attention weights of this step, which sum to 1."))
 
 
 def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
@@ -146,10 +204,7 @@ def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
     mine = translation.tokens[at : at + 1]
     marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
     figure = bars(
-        [
-            c.piece if c.rank == place else _("{piece} (number {rank:,})", piece=c.piece, rank=c.rank)
-            for place, c in enumerate(shown, start=1)
-        ],
+        [c.piece if c.rank == place else f"{c.rank:,}: {c.piece}" for place, c in enumerate(shown, start=1)],
         [candidate.probability for candidate in shown],
         theme(),
         _("Next token"),

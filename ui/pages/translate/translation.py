@@ -1,4 +1,4 @@
-"""The page's translation, its requests to the model and its decoding controls."""
+"""The translation: its requests to the model, decoding, teacher forcing of the visitor's own, and a reference."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.alignment import END
 from attention.trace import Trace
 from attention.view import DisplayToken
-from i18n import _
-from inference import TraceRequest
-from inference.tasks.decoding import Beam, BeamStep, DecodingStep, NextTarget
+from i18n import _, gettext_lazy
+from inference import TraceRequest, UserError
+from inference.tasks.decoding import Beam, BeamStep, DecodingStep, ForcedTarget, NextBeams, NextTarget
 from inference.text.encoding import check_text
 from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
+from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 
 NEXT = "⟨next⟩"  # label of the token after an unfinished translation
@@ -135,3 +138,130 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
 def width_of(options: TranslateOptions) -> int:
     """Return the beam width, clipped to the range from 2 to MOST_WIDTH."""
     return max(2, min(options.width, MOST_WIDTH))
+
+
+MOST_WRITTEN = 200  # longest translation in tokens
+
+
+def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: str, width: int) -> Translation | None:
+    """Return the translation with its trace; None, with a notice, if the reader's own is missing.
+
+    Raise UserError if the model refuses the text.
+    """
+    if way == "own":
+        if not choice.target.strip():
+            show_notice(_("Type your own translation above."), "status")
+            return None
+        trace = _read(forced_request(asked, choice.target))
+        row = trace.target
+        tokens = () if row is None else row.ids[1:]
+        return Translation(who, asked, tokens, way, trace)
+    search = beam_tokens(asked, width) if way == "beam" else None
+    tokens = greedy_tokens(asked) if search is None else search.best.tokens
+    return Translation(who, asked, tokens, way, _read(trace_of(asked, tokens)), search)
+
+
+def forced_request(asked: NextTarget, target: str) -> TraceRequest:
+    """Return the trace request for a given translation; raise UserError for an invalid target text."""
+    return TraceRequest(
+        model=asked.model,
+        revision=asked.revision,
+        text=asked.text,
+        target=check_text(target, gettext_lazy("target text")),
+        cut=asked.cut,
+        edits=asked.edits,
+    )
+
+
+def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
+    """Return the tokens of the greedy translation and show its text as it grows; may raise UserError."""
+    step = ask_model(asked, _("Asking the model"))
+    source = len(step.source) if step.source is not None else 0
+    most = max(1, min(step.room, MOST_WRITTEN, 2 * source + 20))
+    place, tokens, text = st.empty(), list[int](), ""
+    for at in stoppable_steps(f"{asked.key}:greedy", most, _("Asking the model")):
+        if step.ended or step.room == 0:
+            continue  # run through the remaining steps, so that the progress bar disappears
+        if at:
+            with place.container():
+                show_notice(f"{text} …", "none")
+        tokens.append(step.greedy.token)
+        step = get_backend().predict(replace(asked, written=tuple(tokens)))
+        text = step.text
+    place.empty()
+    return tuple(tokens)
+
+
+def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
+    """Run beam search and show the best beam as it grows; raise UserError if it finds no translation."""
+    question = NextBeams(
+        model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, edits=asked.edits, width=width
+    )
+    first = ask_model(question, _("Asking the model"))
+    steps, place = [first], st.empty()
+    doing = _("Asking the model")
+    for _at in stoppable_steps(f"{question.key}:beams", MOST_WRITTEN, doing):
+        last = steps[-1]
+        if last.done or not last.beams:
+            continue
+        with place.container():
+            show_notice(f"{last.beams[0].text} …", "none")
+        steps.append(get_backend().predict(replace(question, beams=last.beams, finished=last.finished)))
+    place.empty()
+    if not (steps[-1].finished or steps[-1].beams):
+        raise UserError(gettext_lazy("Beam search found no translation. Choose greedy decoding."))
+    return BeamSearch(tuple(steps))
+
+
+def _read(request: TraceRequest) -> Trace:
+    with st.spinner(_("Asking the model"), show_time=True):
+        return get_backend().trace(request)
+
+
+FRENCH = gettext_lazy("English to French")  # the language's name in model cards
+
+
+def writes_french(model: str) -> bool:
+    """Return True if a model is listed as a translator from English to French."""
+    return any(card.id == model and card.language == FRENCH for card in get_backend().models())
+
+
+def reference(source: str, written: str) -> str:
+    """Return a note with the reference translation of an example; "" if it matches or is missing.
+
+    >>> reference("A text of my own.", "Un texte.")
+    ''
+    """
+    french = (example_of(source, "") or {}).get("french", "")
+    if not french or _letters(french) == _letters(written):
+        return ""
+    return _(
+        "A correct translation: “{french}”",
+        french=french,
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def describe_forcing(translation: Translation) -> str:
+    """Return sentences on teacher forcing and the number of given tokens that the model ranks first.
+
+    Return "" if the model wrote the translation itself. May raise UserError.
+    """
+    if translation.way != "own" or not translation.tokens:
+        return ""
+    asked = translation.asked
+    found = ask_model(
+        ForcedTarget(
+            model=asked.model, revision=asked.revision, text=asked.text, written=translation.tokens, cut=asked.cut
+        ),
+        _("Asking the model"),
+    )
+    first = int((found.likeliest[0] == translation.tokens).sum())
+    return _(
+        "Teacher forcing: each step reads your tokens. {first} of your {tokens} tokens are the model's first choice.",
+        first=first,
+        tokens=len(translation.tokens),
+    )

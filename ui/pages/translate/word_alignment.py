@@ -13,8 +13,7 @@ from attention.head_names import head_label
 from attention.trace import Trace
 from i18n import _
 from ui.input.controls import bound_widget
-from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
@@ -22,7 +21,7 @@ from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import join_sentences
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
-from viz.figures.vectors import POINTS, alignment_map, picked_pair
+from viz.figures.vectors import alignment_map, picked_pair
 
 MATRIX = "translate_matrix"
 
@@ -115,24 +114,21 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
             else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
         )
     if not head.covering.any():
-        return said or _("Nothing is written yet.")
+        return said or _("The translation is empty. Type another text or your own translation.")
     if head.mean:
-        rank = _("Head {head} has the highest coverage.", head=head_label(*head.best_head))
-    else:
-        mine = head.covering[head.layer, head.head]
-        rank = _(
-            "Coverage: {weight:.2f}, rank {rank} of {heads} heads.",
-            weight=mine,
-            rank=int((head.covering > mine).sum()) + 1,
-            heads=head.covering.size,
-        )
+        return said
+    mine = head.covering[head.layer, head.head]
+    rank = _(
+        "Coverage: {weight:.2f}, rank {rank} of {heads} heads.",
+        weight=mine,
+        rank=int((head.covering > mine).sum()) + 1,
+        heads=head.covering.size,
+    )
     return join_sentences(said, rank)
 
 
 def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
-    said = _("Rows sum to 1 with special tokens. Dot: largest weight of a row; frame: the chosen step.")
-    click = _("Click a row to choose its step.") if found.weights.size <= POINTS else ""
-    st.caption(join_sentences(said, click))
+    st.caption(_("Dot: largest weight of a row; frame: the chosen step. Click a row to choose its step."))
     with st.container(horizontal=True, vertical_alignment="center"):
         bound_widget(TranslateOptions, "late", st.toggle)
         rows = [

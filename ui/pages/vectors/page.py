@@ -7,10 +7,9 @@ from i18n import _
 from inference import UserError
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
-from ui.pages.vectors.contexts import contexts
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.sentences import sentences
-from ui.pages.vectors.words import draw_words
+from ui.pages.vectors.words import contexts, draw_words
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace

@@ -39,13 +39,20 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     axes = _controls(options)
     if len(names) < 3:
         show_notice(
-            _("A projection needs at least three {what}; here are {n}.", what=what, n=len(names)), role="status"
+            _(
+                "{method} needs at least {fewest} {what}; here are {n}.",
+                method="PCA",
+                fewest=3,
+                what=what,
+                n=len(names),
+            ),
+            role="status",
         )
         return
     kept = np.unique(np.linspace(0, len(names) - 1, min(len(names), MOST)).astype(int))
     if len(kept) < len(names):
         show_notice(
-            _("Shown: {drawn:,} of {all:,} {what}, evenly spaced.", drawn=len(kept), all=len(names), what=what),
+            _("Shown: {drawn:,} of {all:,} {what}.", drawn=len(kept), all=len(names), what=what),
             role="status",
         )
     shown = np.asarray(vectors[kept] if len(kept) < len(names) else vectors)
@@ -57,7 +64,7 @@ def picture(  # noqa: PLR0913  (options of a single figure)
     if options.flat == "pca":
         found = pca(shown, axes)
         show_notice(_describe_variance(found.shares, shown.shape[1]), role="status")
-        named = [_("Axis {axis} ({share:.0%})", axis=at, share=share) for at, share in enumerate(found.shares, 1)]
+        named = [f"{_('Axis {axis}', axis=at)} ({share:.0%})" for at, share in enumerate(found.shares, 1)]
         figure = scatter(found.points, labels, named, theme(), title, **common)
     else:
         points = _umap_points(shown, axes, what)
@@ -103,12 +110,11 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if len(vectors) < FEWEST:
         show_notice(
             _(
-                "UMAP with {neighbours} neighbours needs at least {fewest} points; here are {n} {what}. Add "
-                "more or use PCA.",
-                neighbours=NEIGHBOURS,
+                "{method} needs at least {fewest} {what}; here are {n}.",
+                method="UMAP",
                 fewest=FEWEST,
-                n=len(vectors),
                 what=what,
+                n=len(vectors),
             ),
             role="status",
         )
@@ -121,7 +127,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
         _watch(arrangement)
         return None
     if arrangement.state == "stopped":
-        show_notice(arrangement.late or _("UMAP was stopped."), role="status")
+        show_notice(arrangement.late or _("Stopped."), role="status")
     else:
         show_notice(_("UMAP failed on these vectors. Use PCA."))
     st.button(
@@ -137,11 +143,9 @@ def _watch(arrangement: UmapJob) -> None:
     """Draw the progress of a job; rerun the page when the job has ended."""
     if arrangement.state not in ("waiting", "running"):
         st.rerun()
-    doing = _("Waiting for another run") if arrangement.state == "waiting" else _("UMAP is running")
     show_notice(
         _(
-            "{doing}: {seconds:.0f} s. The first run compiles and takes longer.",
-            doing=doing,
+            "UMAP: {seconds:.0f} s. The first run compiles and takes longer.",
             seconds=arrangement.seconds,
         ),
         role="status",

@@ -10,17 +10,16 @@ import streamlit as st
 
 from attention.mask import FloatArray
 from attention.vectors import cosine, nearest_neighbors
-from i18n import _, gettext_lazy, translate
+from i18n import _
 from inference import EMBEDDED, UserError
 from inference.cancellation import CancelToken
 from inference.tasks.hidden_states import Pooled
 from probing.sentence_files import MOST_SENTENCES, lines
 from ui.input.controls import bound_widget
 from ui.input.sentence_upload import from_file
-from ui.pages.vectors import routes
+from ui.pages.vectors import corpus
 from ui.pages.vectors.corpus import VectorRun, stored_run
-from ui.pages.vectors.levels import pick_mix, pick_pooling
-from ui.pages.vectors.options import VectorsOptions
+from ui.pages.vectors.options import VectorsOptions, pick_mix, pick_pooling
 from ui.pages.vectors.projection import picture
 from ui.run import visitors
 from ui.run.notices import show_error, show_notice
@@ -36,7 +35,6 @@ MAPPED = 40  # largest number of sentences in the map of all pairs
 TYPED = 200  # largest number of sentences for which the run starts by itself
 NEAREST = 10
 PATIENCE = 0.8  # seconds to wait before the progress is shown
-ENDED = {"stopped": gettext_lazy(" (stopped)"), "failed": gettext_lazy(" (failed)"), "done": gettext_lazy(" (done)")}
 
 
 def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
@@ -44,7 +42,8 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
     left, right = st.columns(2)
     pick_mix(left, options, levels)
     pick_pooling(right)
-    show_notice(_fit(choice, options), role="status")
+    if fit := _fit(choice, options):
+        show_notice(fit, role="status")
     bound_widget(
         VectorsOptions,
         "bring",
@@ -66,11 +65,11 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
 
 
 def _fit(choice: ViewState, options: VectorsOptions) -> str:
-    """Return a sentence on how well the model's training fits the comparison of sentences."""
+    """Return a sentence on a model that was not trained for this comparison of sentences, or ""."""
     trained = options.mix == "last" and options.pooling == "mean"
     if choice.model == EMBEDDED:
         if trained:
-            return _("all-MiniLM-L6-v2 was trained with this pooling.")
+            return ""
         return _("all-MiniLM-L6-v2 was trained with the mean of the last layer, not this.")
     return _("Unless the model was trained to compare sentences, neighbours may share only length or style.")
 
@@ -138,25 +137,18 @@ def _watch() -> None:
 
 
 def _describe_time_left(run: VectorRun) -> str:
-    """Return the time left in words, or the state of a run that is not running.
+    """Return the time left in words, or "" for a run that is not running.
 
     >>> from types import SimpleNamespace
     >>> (
     ...     _describe_time_left(SimpleNamespace(state="running", seconds_left=200.0)),
     ...     _describe_time_left(SimpleNamespace(state="stopped")),
     ... )
-    (', about 3 minutes left', ' (stopped)')
+    (', about 200 s left', '')
     """
-    if run.state != "running":
-        return translate(ENDED[run.state])
-    if run.seconds_left is None:
+    if run.state != "running" or run.seconds_left is None:
         return ""
-    seconds = run.seconds_left
-    return (
-        _(", about {seconds:.0f} s left", seconds=seconds)
-        if seconds < 90
-        else _(", about {minutes:.0f} minutes left", minutes=seconds / 60)
-    )
+    return _(", about {seconds:,.0f} s left", seconds=run.seconds_left)
 
 
 def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
@@ -223,7 +215,7 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
     if made.refused[0]:
         show_notice(made.refused[0])
         return
-    with st.spinner(_("Comparing sentences")):
+    with st.spinner(_("Computing the vectors")):
         places, cosines = nearest_neighbors(run.vectors, made.vectors[0], NEAREST)
     texts = [run.asked.texts[at] for at in places]
     show_notice(
@@ -257,8 +249,8 @@ def _files(run: VectorRun) -> None:
     size = run.vectors.nbytes / 1e6
     said = {
         "vectors.npy": ("NumPy", _("Shape (sentence, channel), float32, {size:,.1f} MB", size=size)),
-        "vectors.parquet": ("Parquet", _("Sentences and vectors")),
-        "vectors.csv": ("CSV", _("A row per sentence; several times as large")),
+        "vectors.parquet": ("Parquet", _("A row per vector")),
+        "vectors.csv": ("CSV", _("A row per vector")),
     }
     for place, (name, (label, about)) in zip(st.columns(len(said)), said.items(), strict=True):
-        place.link_button(label, f"{routes.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")
+        place.link_button(label, f"{corpus.PREFIX}/{run.token}/{name}", help=about, icon=":material/save:")

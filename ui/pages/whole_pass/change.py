@@ -8,22 +8,58 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.edits import Ablate, PatchHead
+from attention.comparison import align
+from attention.edits import Ablate, Pairs, PatchHead, paired_tokens
+from attention.view import View
 from i18n import _, gettext_lazy
-from inference import UserError
+from inference import TraceRequest, UserError
 from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, ChangeResult, End, Stage
 from ui.input.controls import bound_widget, read_number
-from ui.pages.whole_pass.donor_tokens import pairs_of
-from ui.pages.whole_pass.ending import end_row, of_rows
-from ui.pages.whole_pass.inspector import PassInspector
+from ui.input.unknown_words import require_readable
+from ui.pages.whole_pass.inspector import CHANGES, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import place
-from ui.pages.whole_pass.numbers import StageValues
-from ui.pages.whole_pass.options import CHANGES, WholePassOptions
+from ui.pages.whole_pass.numbers import StageValues, end_row, output_title
 from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button, draw_table, frame_csv, page_provenance
 from ui.state.params import set_params
 from viz.figures.token_bars import bars
+
+
+def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
+    """Return pairs of positions (recipient, donor) for a stage with ``rows`` rows.
+
+    Tokens are paired by aligned words. Each row is paired with the same row if the rows are not tokens, or belong
+    to the decoder of an encoder-decoder model. If ``row`` is given, only its pair is returned. Raise UserError if
+    no pair is left.
+    """
+    tokens = asked.tokens(side)
+    written = asked.two and side == "decoder"  # both passes read the same target tokens
+    pairs = _words(asked, lender) if rows == len(tokens) and not written else tuple((at, at) for at in range(rows))
+    mine = pairs if row is None else tuple(pair for pair in pairs if pair[0] == row)
+    if not mine:
+        raise UserError(
+            gettext_lazy(
+                "“{token}” (token {row}) has no aligned word in the donor text. Choose another token or text.",
+                token=tokens[row or 0],
+                row=row or 0,
+            ),
+            way_out="text",
+        )
+    return mine
+
+
+def _words(asked: PassInspector, lender: str) -> Pairs:
+    """Return the positions (recipient, donor) of tokens in aligned words."""
+    request = asked.request
+    lending = TraceRequest(
+        model=request.model, revision=request.revision, text=lender, pair=request.pair, cut=request.cut
+    )
+    other = require_readable(get_backend().trace(lending))
+    part = "encoder" if asked.two else None
+    views = View(asked.trace, part, words=True), View(other, part, words=True)
+    return tuple(pair for word in paired_tokens(*views, align(*views)[0]) for pair in word)
 
 
 def striking_change(asked: PassInspector) -> tuple[str, int] | None:
@@ -78,7 +114,7 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     bound_widget(WholePassOptions, "lender", right.text_input)
     at = end_row(asked, asked.result.stages[-1].side, found.row)
     try:
-        with st.spinner(_("Running the rest")):
+        with st.spinner(_("Running the model")):
             asked_for = _requested_change(asked, stage, options, found)
             followed = asked.run_changed(at, **asked_for)
     except UserError as refusal:
@@ -146,10 +182,14 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     show_notice(
         _(
-            "{what} {before}; {after}. Largest change of an output: {moved:.3g}.",
+            "{what} {output}: “{before}” {chance:.3f} becomes “{after}” {later:.3f}. Largest change of an output: "
+            "{moved:.3g}.",
             what=what,
-            before=_describe_before(asked, at, before),
-            after=_("after: “{name}” {chance:.3f}", chance=after.after, name=after.name),
+            output=output_title(asked, at),
+            before=before.name,
+            chance=before.before,
+            after=after.name,
+            later=after.after,
             moved=found.moved,
         ),
         role="status",
@@ -158,9 +198,9 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
     _draw_bars(found.ends, unit)
     table = pd.DataFrame(
         {
-            _("what"): [end.name for end in found.ends],
-            _("before"): [end.before for end in found.ends],
-            _("after"): [end.after for end in found.ends],
+            _("Output"): [end.name for end in found.ends],
+            _("Before"): [end.before for end in found.ends],
+            _("After"): [end.after for end in found.ends],
         }
     )
     draw_table(table, key="pass_ends")
@@ -173,25 +213,9 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
         args=(WholePassOptions,),
         kwargs={"change": ""},
     )
-    about = _("Output before and after")
+    about = _("All digits")
     written = frame_csv(table)
     download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
-
-
-def _describe_before(asked: PassInspector, at: int, before: End) -> str:
-    """Return a clause with the top output before the change.
-
-    It names token ``at`` if every token has an output.
-    """
-    if not of_rows(asked):
-        return _("Before: “{name}” {chance:.3f}", chance=before.before, name=before.name)
-    return _(
-        "Before, at token {at} “{token}”: “{name}” {chance:.3f}",
-        at=at,
-        token=asked.tokens(asked.result.stages[-1].side)[at],
-        chance=before.before,
-        name=before.name,
-    )
 
 
 def _draw_bars(ends: Sequence[End], unit: str) -> None:

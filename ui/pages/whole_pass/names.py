@@ -11,15 +11,15 @@ from ui.show.text import format_comma_list
 FORMULAS = {
     "linear": "x · Wᵀ + b",
     "addmm": "x · W + b",
-    "matmul": gettext_lazy("matrix product"),
-    "embedding": gettext_lazy("row of a table"),
-    "add": gettext_lazy("sum"),
-    "sub": gettext_lazy("difference"),
-    "mul": gettext_lazy("product"),
-    "div": gettext_lazy("quotient"),
-    "neg": gettext_lazy("minus"),
-    "pow": gettext_lazy("power"),
-    "mean": gettext_lazy("mean"),
+    "matmul": "x · y",
+    "embedding": "E[id]",
+    "add": "x + y",
+    "sub": "x − y",
+    "mul": "x ⊙ y",
+    "div": "x / y",
+    "neg": "−x",
+    "pow": "xⁿ",
+    "mean": "mean(x)",
     "rsqrt": "1/√x",
     "layer_norm": "LayerNorm",
     "softmax": "softmax",
@@ -74,7 +74,7 @@ def display_name(word: str) -> str:
 
 def formula(name: str) -> str:
     """Return the formula of a torch function, or its torch name if FORMULAS lacks it."""
-    return translate(FORMULAS[name]) if name in FORMULAS else name
+    return FORMULAS.get(name, name)
 
 
 def role(stage: Stage) -> str:

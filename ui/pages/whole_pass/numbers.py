@@ -1,27 +1,113 @@
-"""A heat map of a stage's numbers; results over the vocabulary show the likeliest tokens by name."""
+"""Numbers of a pass: its output, a stage as a heat map, and a number as the sum of its terms."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from attention.stages.terms import Array, array_index, flat
+from attention.stages.terms import Array, array_index, flat, row_and_column
 from i18n import _
-from inference.tasks.whole_pass import Stage
-from ui.pages.whole_pass.ending import end_row
-from ui.pages.whole_pass.inspector import PassInspector
-from ui.pages.whole_pass.names import title
-from ui.pages.whole_pass.options import WholePassOptions
+from inference import UserError
+from inference.files.embedded import BERT
+from inference.tasks.whole_pass import PROBABILITIES, Opened, Origin, Stage
+from ui.pages.whole_pass.inspector import PassInspector, WholePassOptions
+from ui.pages.whole_pass.names import describe_origin, format_terms, title
+from ui.run.notices import show_error, show_notice
+from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
-from ui.show.tables import draw_table
-from ui.show.text import join_sentences
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import format_comma_list, join_sentences
+from ui.show.views import link_to_view
 from ui.state.params import set_params
+from ui.state.view_state import ViewState, to_query
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec
+from viz.figures.token_bars import bars
+
+BLANKS = ("[MASK]", "<mask>")
+GUESSED = "Paris is the [MASK] of France."
+TOP = 6
+LEAST = 0.0005  # smallest probability in a sentence; smaller values round to 0.000
+Likely = Sequence[tuple[str, float]]
+
+
+def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
+    """Return the row of the described output: a decoder's last token, else a blank, else ``row`` or 1."""
+    tokens = asked.tokens(side)
+    if side == "decoder":
+        return len(tokens) - 1
+    blank = next((at for at, token in enumerate(tokens) if token in BLANKS), None)
+    return min((1 if row is None else row) if blank is None else blank, len(tokens) - 1)
+
+
+def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
+    """Return the row of the output and its likeliest (name, probability) pairs, at most TOP.
+
+    The pairs are empty if the last stage has no probabilities.
+    """
+    last = asked.result.stages[-1]
+    at = end_row(asked, last.side, options.row)
+    if last.part != PROBABILITIES:
+        return at, ()
+    array, names = asked.numbers(last)
+    rows = flat(array)
+    mine = rows[min(at, len(rows) - 1)]
+    best = np.argsort(-mine, kind="stable")[:TOP].tolist()
+    return at, [(names.get(one, _("number {number}", number=one)), float(mine[one])) for one in best]
+
+
+def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
+    """Return a sentence with up to three of the likeliest outputs."""
+    likely = [f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1]]
+    return _("{of_what}: {names}.", of_what=output_title(asked, at), names=format_comma_list(likely[:3]))
+
+
+def of_rows(asked: PassInspector) -> bool:
+    """Return True if the last stage has several rows, one for each token."""
+    return len(asked.result.spread[asked.result.stages[-1].number]) > 1
+
+
+def output_title(asked: PassInspector, at: int) -> str:
+    """Return the name of the described output, with its token if every token has an output."""
+    if not of_rows(asked):
+        return _("Output")
+    return _("Output at token {at} “{token}”", at=at, token=asked.tokens(asked.result.stages[-1].side)[at])
+
+
+def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
+    """Draw a sentence on the output, or its shape and a link to an example if it has no probabilities."""
+    if found:
+        show_notice(describe_end(asked, at, found), role="status")
+        return
+    last = asked.result.stages[-1]
+    show_notice(
+        _(
+            "The output is {shape} numbers, not probabilities: no task head reads them.",
+            shape=" × ".join(map(str, last.shape)),
+        ),
+        role="status",
+    )
+    if choice.model != BERT:
+        link_to_view(
+            "whole_pass",
+            _("Try {model}: “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
+            icon=":material/psychology_alt:",
+            query=to_query(ViewState(model=BERT, text=GUESSED)),
+        )
+
+
+def picture(asked: PassInspector, at: int, found: Likely) -> None:
+    """Draw the likeliest outputs as bars, if there are any."""
+    if found:
+        names, chances = zip(*found, strict=True)
+        draw_chart(bars(names, chances, theme(), output_title(asked, at)), "pass_end")
+
 
 KEY = "whole_pass_stage"
 WIDEST, TALLEST = 256, 64  # largest numbers of columns and rows in the heat map
@@ -92,7 +178,7 @@ def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) ->
     """Return a table of the largest numbers in each of ``rows``, named by token or class."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
     columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
-    for rank, name in enumerate((_("largest"), _("second"), _("third"))[: best.shape[1]]):
+    for rank, name in enumerate("123"[: best.shape[1]]):
         columns[name] = [
             f"{found.pieces.get(int(one), str(one))} {found.values[at, one]:.3f}"
             for at, one in zip(rows.tolist(), best[:, rank], strict=True)
@@ -112,10 +198,84 @@ def _note(found: StageValues, rows: Array, columns: Array) -> str:
         drawn = _("Shown: the {columns} largest of the marked token.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
-    size = _("{shape} numbers, one row per token.", shape=" × ".join(map(str, found.shape)))
-    return join_sentences(size, drawn, _("Click one to open it."))
+    size = _("{shape} numbers; click one to open it.", shape=" × ".join(map(str, found.shape)))
+    return join_sentences(size, drawn)
 
 
 def _window(count: int, most: int, must: int) -> Array:
     start = min(max(0, must - most // 2), max(0, count - most))
     return np.arange(start, min(count, start + most))
+
+
+def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str) -> None:
+    """Draw the terms of the number at index ``place`` of a stage's result.
+
+    ``name`` is the vocabulary token or class that the number belongs to, or "".
+    """
+    try:
+        with st.spinner(_("Running the model")):
+            opened = asked.open_number(stage, place)
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    sum_of = format_terms(opened)
+    named = f"“{name}” {sum_of}" if name else sum_of
+    show_notice(_("The chosen number: {sum}", sum=named), role="status")
+    terms = table(asked, stage, opened)
+    draw_table(terms, key="pass_terms")
+    rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
+    page = csv_table([str(name) for name in terms], rows)
+    download_button(_("Save as CSV"), page, "terms.csv", _("All digits"), provenance=page_provenance())
+    _draw_origin_picker(asked, opened)
+
+
+def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
+    """Return the largest terms of a number as a table, with the value and the source of each factor."""
+    by_number = {one.number: one for one in asked.result.stages}
+
+    def at_its_place(origin: Origin) -> str:
+        tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
+        return f"{origin.value:.6g}: {describe_origin(origin, by_number, asked.two, tokens)}"
+
+    rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
+    width = max(map(len, rows), default=1)
+    columns = [_("term"), *(_("factor {at}", at=at) for at in range(1, width))]
+    padded = [(*row, *[""] * (width - len(row))) for row in rows]
+    if opened.left:
+        padded.append((f"{opened.rest:.6g}", _("the {left} other terms", left=opened.left), *[""] * (width - 2)))
+    return pd.DataFrame(padded, columns=columns)
+
+
+def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
+    """Draw a control that opens a factor computed by another stage."""
+    by_number = {one.number: one for one in asked.result.stages}
+    origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
+    if not origins:
+        return
+
+    def option(at: int) -> str:
+        one = origins[at]
+        assert one.stage is not None
+        tokens = asked.tokens(by_number[one.stage].side)
+        return f"{one.value:.4g}: {describe_origin(one, by_number, asked.two, tokens)}"
+
+    st.session_state["pass_into"] = None
+    st.selectbox(
+        _("Open a factor"),
+        range(len(origins)),
+        index=None,
+        key="pass_into",
+        placeholder=_("Nothing picked"),
+        format_func=option,
+        on_change=lambda: _open_origin(asked, origins),
+        help=_("Shows that number as a sum; the browser's Back returns here"),
+    )
+
+
+def _open_origin(asked: PassInspector, origins: Sequence[Origin]) -> None:
+    if (picked := st.session_state["pass_into"]) is None:
+        return
+    origin = origins[picked]
+    at = next(index for index, one in enumerate(asked.result.stages) if one.number == origin.stage)
+    row, column = row_and_column(asked.result.stages[at].shape, origin.place)
+    set_params(WholePassOptions, stage=at, row=row, column=column, zoom="stage")

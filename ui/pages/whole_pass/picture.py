@@ -1,4 +1,4 @@
-"""A zoomable diagram of the pass: the parts of all layers, or the stages of a single layer."""
+"""A zoomable diagram of the pass, and the controls that move through its stages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
-from i18n import _
+import streamlit as st
+
+from i18n import _, translate
 from inference.tasks.whole_pass import EMBEDDINGS, Stage
-from ui.pages.whole_pass.inspector import PassInspector
+from ui.input.controls import bound_widget, draw_back_and_next
+from ui.pages.whole_pass.inspector import HEADS, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
-from ui.pages.whole_pass.options import WholePassOptions
 from ui.show.tables import page_provenance
 from ui.state.params import set_params
 from viz.components.stack import stack
@@ -101,3 +103,47 @@ def _zoom_in(asked: PassInspector, zoom: str) -> None:
     stage, row = found
     token = {} if row is None else {"row": row}
     set_params(WholePassOptions, stage=stage, column=None, zoom="layer" if zoom == "stack" else "stage", **token)
+
+
+def head_and_zoom(asked: PassInspector) -> None:
+    """Draw the controls for the task head and the zoom level."""
+    closeness, ending = st.columns(2)
+    heads = HEADS[asked.trace.model.kind]
+    if len(asked.heads) > 1:
+        st.session_state["pass_head"] = asked.head
+        ending.segmented_control(
+            _("Task head"),
+            list(asked.heads),
+            key="pass_head",
+            required=True,
+            format_func=lambda head: translate(heads[head]),
+            on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
+            help=_("Reads the last hidden state; without one, the pass ends there"),
+        )
+    bound_widget(WholePassOptions, "zoom", closeness.segmented_control, required=True)
+
+
+def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:
+    """Draw the stage selector, and buttons for the previous and next of the ``shown`` stages."""
+    stages = asked.result.stages
+    at, beside = st.columns([2, 1], vertical_alignment="bottom")
+    st.session_state["pass_stage"] = stages.index(chosen)
+    at.selectbox(
+        _("Stage"),
+        [stages.index(stage) for stage in shown],
+        key="pass_stage",
+        format_func=lambda index: _stage(asked, stages[index]),
+        on_change=lambda: _open_stage(st.session_state["pass_stage"]),
+    )
+    here = shown.index(chosen)
+    both = beside.container(horizontal=True)  # keeps the buttons in a row on narrow screens too
+    with both:
+        draw_back_and_next("pass", here, len(shown), lambda other: _open_stage(stages.index(shown[other])))
+
+
+def _stage(asked: PassInspector, stage: Stage) -> str:
+    return _("{place}: {stage}", place=place(stage, asked.two), stage=title(stage))
+
+
+def _open_stage(stage: int) -> None:
+    set_params(WholePassOptions, stage=stage, column=None)

@@ -1,15 +1,17 @@
-"""Sentences computed from the training runs."""
+"""Options of the view, and sentences computed from the training runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from attention.mask import FloatArray
-from i18n import _, gettext_lazy, ngettext, translate
-from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, TASKS, TRAINED, BaselineRun, RecordedRuns
+from i18n import _, gettext_lazy, translate
+from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, STEPS, TASKS, TRAINED, BaselineRun, RecordedRuns
 from ui.show.text import format_and_list, format_comma_list, format_semicolon_list, join_sentences
+from viz.options import option
 
 NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": gettext_lazy("convolutions"), "transformer": "Transformer"}
 TITLES: dict[str, str] = {
@@ -26,6 +28,7 @@ WITHOUT: dict[str, str] = {
     "scaling": gettext_lazy("no 1/√d_k"),
     "norm": gettext_lazy("no norm"),
 }
+MOMENTS = {"before": gettext_lazy("Before training"), "after": gettext_lazy("After training")}
 SAME = 0.02  # accuracies that differ by less count as equal
 WITHIN, BEYOND = (
     gettext_lazy("distances up to {trained}, as trained", trained=TRAINED),
@@ -78,16 +81,12 @@ def describe_reach(recorded: RecordedRuns, task: str) -> str:
     far = np.array([distance >= REACH for distance, _ in runs[0].accuracy])
     share = float(shares(runs)[:, far].mean())
     chance = runs[0].chance
-    verdict = (
-        _("no better than guessing")
-        if share < chance + SAME
-        else _("{share:.2f} more than guessing", share=share - chance)
-    )
     return _(
-        "A convolution of this depth sees {reach} tokens; from distance {reach} on it answers {share:.2f}, {verdict}.",
+        "A convolution of this depth sees {reach} tokens; from distance {reach} on it answers {share:.2f}, "
+        "{more:.2f} more than guessing.",
         reach=REACH,
         share=share,
-        verdict=verdict,
+        more=share - chance,
     )
 
 
@@ -118,9 +117,8 @@ def describe_winners(recorded: RecordedRuns) -> str:
 
 def _describe_contrast(where: str, better: float, other: float, sure: bool) -> str:
     """Return a clause with both accuracies; unless ``sure``, it adds that the seeds disagree."""
-    if sure:
-        return _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
-    return _("{place} ({better:.2f} against {other:.2f}, not with every seed)", place=where, better=better, other=other)
+    said = _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
+    return said if sure else _("{clause} (not with every seed)", clause=said)
 
 
 def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
@@ -133,16 +131,19 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
         mean = rows(recorded.runs_of(task, model), when).mean(axis=0)
         place, most = int(mean.argmax()), float(mean.max())
         share = float(mean[-1]) / most
-        where = {"name": name_of(model), "place": _describe_distance(place)}
         said.append(
-            _("{name}: the largest {place}, at the text's first token {share:.2g} of that", share=share, **where)
-            if share
-            else _("{name}: the largest {place}, at the text's first token none", **where)
+            _(
+                "{name}: the largest at distance {place}, at the text's first token {share:.2g} of that",
+                name=name_of(model),
+                place=place,
+                share=share,
+            )
         )
-    networks = format_semicolon_list(said)
-    if when == "before":
-        return _("Before the first step, how much the last answer hangs on each token: {networks}.", networks=networks)
-    return _("After training, how much the last answer hangs on each token: {networks}.", networks=networks)
+    return _(
+        "{moment}, how much the last answer depends on each token: {networks}.",
+        moment=translate(MOMENTS[when]),
+        networks=format_semicolon_list(said),
+    )
 
 
 def rows(runs: Sequence[BaselineRun], when: str) -> FloatArray:
@@ -156,7 +157,7 @@ def describe_growth(recorded: RecordedRuns) -> str:
     for model in MODELS:
         (shortest, first), *_between, (longest, last) = recorded.times[model]
         lengths = [shortest, longest]
-        said.append(_("{name} {factor:.0f} times", name=name_of(model), factor=last / first))
+        said.append(f"{name_of(model)} × {last / first:.0f}")
     least, most = lengths
     return _(
         "{most} tokens, {factor} times as many as {least}, take so much longer: {networks}.",
@@ -173,10 +174,10 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
     others = {off: [float(part.mean()) for part in mean_shares(some)] for off, some in runs.items()}
     whole = others.pop("")
     said = []
-    begins = (
-        _("At distances up to {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[0]),
-        _("Beyond {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[1]),
-    )
+    begins = [
+        _("At {distances}: the whole Transformer answers {share:.2f}", distances=translate(where), share=share)
+        for where, share in zip((WITHIN, BEYOND), whole, strict=True)
+    ]
     for at, begin in enumerate(begins):
         shown = {
             off: share_without(off, share[at], mean_shares(runs[off])[at] - mean_shares(runs[""])[at])
@@ -202,12 +203,45 @@ def share_without(off: str, share: float, differences: FloatArray) -> str:
     ``differences`` from the whole Transformer have shape (seed,).
     """
     part = translate(WITHOUT[off])
-    if (differences > 0).all() or (differences < 0).all():
-        return _("{part} {share:.2f}", part=part, share=share)
-    return _("{part} {share:.2f} (not with every seed)", part=part, share=share)
+    said = f"{part} {share:.2f}"
+    sure = (differences > 0).all() or (differences < 0).all()
+    return said if sure else _("{clause} (not with every seed)", clause=said)
 
 
-def _describe_distance(place: int) -> str:
-    if place == 0:
-        return _("at the last token itself")
-    return ngettext("{n} token back", "{n} tokens back", place, n=place)
+@dataclass(frozen=True)
+class WhyAttentionOptions:
+    """Options of the page Why attention; None selects the model's width or the text's length."""
+
+    d: int | None = None
+    k: int = 3  # kernel width of the convolution; the paper gives no value
+    r: int = 64  # neighbourhood of restricted self-attention, in tokens
+    n: int | None = None
+    # The task of the recorded runs and of a training here.
+    task: str = option(
+        "recall",
+        label=gettext_lazy("Task"),
+        help=gettext_lazy("What the three networks are trained on"),
+        choices=TITLES,
+    )
+    # Draw the gradient before or after training.
+    when: str = option(
+        "after",
+        label=gettext_lazy("Gradient"),
+        help=gettext_lazy("With random numbers, or with those that were learned"),
+        choices=MOMENTS,
+    )
+    network: str = option("transformer", label=gettext_lazy("Network"), choices=NAMES)  # the network to train here
+    # The ablated part of the Transformer to train, or "".
+    off: str = option(
+        "",
+        label=gettext_lazy("Switched off"),
+        help=gettext_lazy("A part of the Transformer that it learns without"),
+        choices=WITHOUT,
+    )
+    # The recorded runs have other seeds.
+    seed: int = option(
+        3,
+        label=gettext_lazy("Seed"),
+        help=gettext_lazy("Of the first numbers and of the texts; the same seed gives the same network"),
+    )
+    steps: int = option(STEPS, label=gettext_lazy("Steps"))

@@ -25,13 +25,12 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import BEYOND, WITHIN, WITHOUT
-from ui.pages.why_attention.options import MOMENTS, WhyAttentionOptions
+from ui.pages.why_attention.descriptions import BEYOND, MOMENTS, WITHIN, WITHOUT, WhyAttentionOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
-from ui.show.text import format_and_list, format_comma_list, join_sentences
+from ui.show.text import format_comma_list, join_sentences
 from viz.figures.theme import Figure
 from viz.figures.training import Curve, ablated_parts, seeds
 
@@ -53,7 +52,7 @@ ASKED = {
         "is the length of the text, whose last answer counts."
     ),
 }
-UNIT = gettext_lazy("share answered rightly")
+UNIT = gettext_lazy("accuracy")
 
 
 @cache
@@ -68,9 +67,10 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     st.subheader(_("Trained side by side"))
     st.caption(
         _(
-            "{networks}, trained on the same texts for {steps:,} steps of 64 texts, each with the seeds "
-            "{seeds}. The runs are recorded; docs/TRAINING.md has the command that makes them anew.",
-            networks=_sizes(found),
+            "An LSTM of one layer ({lstm} parameters), three convolutions ({convolution}) and a Transformer of two "
+            "layers with four heads ({transformer}). Trained on the same texts for {steps:,} steps of 64 texts, with "
+            "the seeds {seeds}; docs/TRAINING.md has the command.",
+            **_sizes(found),
             steps=STEPS,
             seeds=format_comma_list(list(map(str, SEEDS))),
         )
@@ -88,21 +88,13 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
     _table(found)
 
 
-def _sizes(found: RecordedRuns) -> str:
-    """Return a list of the three networks with their parameter counts, as ranges over the tasks."""
-    found_sizes = []
-    for model, what in zip(
-        MODELS,
-        (
-            _("An LSTM of one layer"),
-            _("three layers of convolutions"),
-            _("a Transformer of two layers with four heads"),
-        ),
-        strict=True,
-    ):
+def _sizes(found: RecordedRuns) -> dict[str, str]:
+    """Return the parameter counts of each network, as ranges over the tasks."""
+    ranges = {}
+    for model in MODELS:
         sizes = sorted(found.runs_of(task, model)[0].numbers for task in TASKS)
-        found_sizes.append(_("{network} ({least:,}–{most:,} numbers)", network=what, least=sizes[0], most=sizes[-1]))
-    return format_and_list(found_sizes)
+        ranges[model] = f"{sizes[0]:,}–{sizes[-1]:,}"
+    return ranges
 
 
 def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
@@ -115,8 +107,8 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
     draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left, about=dict)
     values = {model: said.rows(some, options.when) for model, some in runs.items()}
     curves = [Curve(said.name_of(m), list(range(each.shape[1])), each) for m, each in values.items()]
-    title = _("What does the last answer hang on? {moment}", moment=translate(MOMENTS[options.when]))
-    figure = seeds(curves, theme(), title, _("Tokens back from the last"), _("norm of the gradient"), logarithmic="y")
+    title = f"{_('Gradient')}: {translate(MOMENTS[options.when])}"
+    figure = seeds(curves, theme(), title, _("Distance (tokens)"), _("norm of the gradient"), logarithmic="y")
     draw_chart(figure, "why_gradient", place=right, about=dict)
     st.caption(
         _(
@@ -173,14 +165,14 @@ def _time(found: RecordedRuns) -> None:
     )
 
 
-def times(found: RecordedRuns, title: str = "") -> Figure:
+def times(found: RecordedRuns) -> Figure:
     """Return a figure of milliseconds over tokens, with a line for each network."""
     curves = [
         Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
         for model, points in found.times.items()
     ]
-    title = title or _("How long does a step take?")
-    return seeds(curves, theme(), title, _("Tokens of a text"), _("milliseconds"), logarithmic="xy")
+    title = _("How long does a step take?")
+    return seeds(curves, theme(), title, _("Tokens n"), _("milliseconds"), logarithmic="xy")
 
 
 def _table(found: RecordedRuns) -> None:

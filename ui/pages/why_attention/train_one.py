@@ -22,8 +22,7 @@ from training.jobs.baseline_runs import (
 )
 from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
-from ui.pages.why_attention.descriptions import WITHOUT
-from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.pages.why_attention.descriptions import WITHOUT, WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
@@ -146,7 +145,7 @@ def _losses(ask: BaselineRequest, points: Points) -> None:
     runs = load_recorded().runs_of(ask.task, ask.model, ask.off)
     kept = [Curve(_("recorded seeds"), [at for at, _ in runs[0].losses], _values([run.losses for run in runs]))]
     curves = [_own_curve(ask, points), *(kept if runs[0].steps == ask.steps else ())]
-    figure = seeds(curves, theme(), _("How wrong is it on the texts just read?"), _("Step"), _("loss (nats)"))
+    figure = seeds(curves, theme(), _("Training loss"), _("Step"), _("loss (nats)"))
     draw_chart(figure.update_xaxes(range=[0, ask.steps]), "why_here_losses", about=dict)
 
 
@@ -164,8 +163,8 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
         translate(UNIT),
     )
     draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_here_accuracy", place=left, about=dict)
-    draw_chart(times(found, _("A step, measured here")), "why_here_times", place=right, about=dict)
-    show_notice(_("Measured here: {growth}", growth=said.describe_growth(found)), "status")
+    draw_chart(times(found), "why_here_times", place=right, about=dict)
+    show_notice(said.describe_growth(found), "status")
     _losses(ask, run.losses)
 
 

@@ -18,7 +18,7 @@ def test_labels_are_explained_and_missing_heads_told(tmp_path: Path) -> None:
     text, words = save(tmp_path / "text"), save(tmp_path / "words", head=TAG)
     with allowed(tmp_path):
         page = asked("agreement", model=text, text=TEXT, explain="label", label=2)
-        says(page, "model says")
+        says(page, "Prediction: ")
         says(page, "of “glad”")
         stands(page)
         page = asked("agreement", model=words, text=TEXT, explain="tag", focus=3)

@@ -22,7 +22,7 @@ def test_what_cannot_be_asked_is_said(text: str, sentence: str) -> None:
 def test_a_text_too_long_for_flow_has_the_other_ways() -> None:
     page = asked("agreement", text="one two three four five six seven " * 7, focus=4)
     says(page, "at most 48 tokens")
-    says(page, "other 6 ways")
+    says(page, "other 6 methods")
 
 
 def test_punctuation_and_special_tokens_are_not_words() -> None:

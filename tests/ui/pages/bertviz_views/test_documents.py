@@ -11,7 +11,7 @@ from i18n import use_language
 from tests.support.asking import asked, go
 from tests.support.traces import sentence_trace
 from tests.support.words import english
-from ui.pages.bertviz_views.routes import KINDS
+from ui.pages.bertviz_views.page import KINDS
 
 
 @pytest.mark.slow

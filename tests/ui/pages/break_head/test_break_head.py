@@ -11,8 +11,7 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from probing.pronoun_heads import stored_pronoun_head
 from tests.support.asking import asked, notes
-from ui.pages.break_head.options import BreakHeadOptions
-from ui.pages.break_head.words import find_words
+from ui.pages.break_head.question import BreakHeadOptions, find_words
 
 MODEL = "headlight-bert"
 SENTENCE = "The dog chased the cat because it was scared."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attention.codec import decode_frame
 from tests.support.asking import asked, notes, says
@@ -30,7 +31,7 @@ FIRST = "Head 1: “it” gives “cat” 0.92 of its attention"
         ({"preset": "tutorial", "cell": "<b>-1-2"}, EVEN),
         ({"preset": "tutorial", "onward": 0}, "It is not so here: “french” → “"),
         ({"preset": "tutorial", "cell": "o-1-2"}, "A·V·W_O, “je” and “3”: "),
-        ({"preset": "sentence", "cell": "sumz-3-0"}, "sum of each row, “it” and “sum”: "),
+        ({"preset": "sentence", "cell": "sumz-3-0"}, "sum, “it” and “sum”: "),
     ],
 )
 def test_a_link_opens_what_it_means_and_a_damaged_one_the_example(query: dict[str, object], said: str) -> None:
@@ -55,13 +56,45 @@ def test_a_link_brings_a_typed_number_back_and_what_it_makes_of_every_step() -> 
     assert not any("A tutorial" in note for note in notes(page))
 
 
-def test_heads_share_the_columns() -> None:
-    page = asked("by_hand", heads=2, shown=1)
+def drawn(page: AppTest) -> str:
+    """Return the payloads of the page's components as text."""
     frames = [part.proto.bytes for part in page.get("bidi_component") if part.proto.bytes]
-    drawn = " ".join(str(decode_frame(frame)[0]) for frame in frames)
-    assert "Q·Kᵀ / √2" in drawn
-    assert "Concat(heads)" in drawn
+    return " ".join(str(decode_frame(frame)[0]) for frame in frames)
+
+
+def test_heads_share_the_columns() -> None:
+    page = asked("by_hand", heads=2, shown=1, stage="all")
+    assert "Q·Kᵀ / √2" in drawn(page)
+    assert "Concat(heads)" in drawn(page)
     says(page, "Head 2: “")
+
+
+@loop_over(
+    ("query", "shown", "hidden"),
+    [
+        ({}, "Q = X·W_Q", "A = softmax"),
+        ({"row": 1, "column": 2}, "A = softmax", "Q = X·W_Q"),
+        ({"cell": "sharez-1-2"}, "Y·Eᵀ", "A = softmax"),
+        ({"stage": "output", "cell": "q-0-0"}, "A·V·W_O", "Q = X·W_Q"),
+        ({"stage": "layer", "onward": 0}, "Q = X·W_Q", "LayerNorm"),
+    ],
+)
+def test_a_link_opens_the_stage_of_its_cell(query: dict[str, object], shown: str, hidden: str) -> None:
+    found = drawn(asked("by_hand", preset="tutorial", **query))
+    assert shown in found
+    assert hidden not in found
+
+
+def test_next_and_back_change_the_stage() -> None:
+    page = asked("by_hand")
+    (further,) = (button for button in page.button if button.key == "stage_next")
+    further.click().run()
+    assert page.query_params["stage"] == "weights"
+    assert "A = softmax" in drawn(page)
+    (back,) = (button for button in page.button if button.key == "stage_back")
+    back.click().run()
+    assert "Q = X·W_Q" in drawn(page)
+    says(page, FIRST)
 
 
 def test_a_choice_names_its_preset() -> None:

@@ -37,7 +37,7 @@ def test_a_text_s_and_a_word_s_label_are_watched(tmp_path: Path) -> None:
         page = asked("cause", model=words, text=TEXT, watch="tag", word=3, edits="a0-1")
         says(page, "With head 0-1 ablated")
         assert [box.value for box in page.selectbox if box.label == "Word"] == [3]
-        says(asked("cause", model=number, text=TEXT, watch="label"), "not probabilities")
+        says(asked("cause", model=number, text=TEXT, watch="label"), metric.NO_LABELS)
 
 
 @pytest.mark.slow

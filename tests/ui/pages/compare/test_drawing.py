@@ -12,10 +12,10 @@ from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
-from ui.pages.compare import drawing
+from ui.pages.compare import page
 from ui.pages.compare.comparison import Comparison
-from ui.pages.compare.drawing import row_of, window
 from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.page import row_of, window
 from ui.pages.compare.sides import Sides
 from ui.run.services import ViewOptions
 
@@ -66,7 +66,7 @@ def test_a_word_without_a_partner_looks_in_the_first_reading_only() -> None:
 
 
 def test_of_a_long_row_the_largest_are_drawn_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "MOST_WORDS", 2)
+    monkeypatch.setattr(page, "MOST_WORDS", 2)
     words, first, _, place = row_of(compared(LEFT, read("it was too tired", [0.9, 0.0, 0.0, 0.1]), 0, 1))
     assert words == ["it", "tired"]
     np.testing.assert_allclose(first, [0.1, 0.4])
@@ -78,5 +78,5 @@ def test_a_window_holds_the_word_in_focus(length: int) -> None:
     for at in range(length):
         shown = window(length, at)
         assert at in shown
-        assert len(shown) == min(length, drawing.MOST_SHOWN)
+        assert len(shown) == min(length, page.MOST_SHOWN)
         assert 0 <= shown.start < shown.stop <= length

@@ -10,7 +10,7 @@ from attention.comparison import AlignedViews, changes, same_heads
 from attention.view import View
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.asking import asked, notes, says, stands
-from ui.pages.compare.pair_set_source import READY, pairs_csv
+from ui.pages.compare.pair_set import READY, pairs_csv
 from ui.show.text import format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -42,11 +42,11 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
     page = brought(f"{HEADER}{TIRED},{WIDE},change\n{TIRED},{SO},control\n", layer=3, head=1)
     change, control = bits(TIRED, WIDE), bits(TIRED, SO)
     one, other = (format_small(float(found[3, 1])) for found in (change, control))
-    says(page, f"Head 3-1: {one} bits for changed meaning and {other} bits for changed wording")
+    says(page, f"Head 3-1: change {one} bits, control {other} bits")
     layer, head = np.unravel_index(int((change - control).argmax()), change.shape)
-    says(page, "wording (1 pair with")
+    says(page, "1 changes, 1 controls")
     says(page, "0 of 72 heads")
-    says(page, f"difference, {layer}-{head}, is not significant")
+    says(page, f"difference: {layer}-{head}, ")
     stands(page)
 
 
@@ -55,11 +55,11 @@ def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     page = asked("compare", model=EMBEDDED, show="set", layer=5, head=4)
     says(page, ": 0-9, 0-0, 2-7 (")
     says(page, "3 of 72 heads")
-    says(page, "meaning, 58 controls")
+    says(page, "58 controls")
     says(page, "95 % interval")
     says(page, "differ in 1.9 words")
     says(page, "controls in 1.0")
-    says(page, "word (7 texts), ")
+    says(page, "(n = 7 texts)")
     links = [link.proto.query_string for link in page.get("page_link")]
     assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
     stands(page)
@@ -91,8 +91,8 @@ def test_identical_pairs_change_nothing() -> None:
         (f"a,b\n{TIRED},{WIDE}\n", "Without controls"),
         (f"{HEADER}{TIRED},{SO},control\n", "All pairs are"),
         (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation test between texts"),
-        (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "1 pair was skipped."),
-        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "1 pair was skipped."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "skipped: 1."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "skipped: 1."),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were skipped"),
     ],
     ids=["refused", "no control", "no change", "apart", "too long", "unknown words", "mostly unknown words"],

@@ -12,7 +12,7 @@ from inference import TraceRequest
 from inference.files.embedded import BERT
 from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
-from ui.pages.explore.why import question
+from ui.pages.explore.variants import question
 from ui.run.services import get_backend
 from ui.show.why_head import KEY, TRAIL, pair_rows, selected_link, side_values
 from ui.state.view_state import ViewState

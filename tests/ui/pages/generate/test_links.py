@@ -13,6 +13,7 @@ from inference.files.packages import MAKE
 from tests.support.asking import allowed, asked, notes, press, says, stands
 from tests.support.cases import loop_over
 from tests.support.tinymodels import save
+from ui.pages.generate.options import PROMPT_ONLY
 
 TEXT = "The cat sat on the mat, and the dog"
 
@@ -30,11 +31,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     [
         ({"text": " "}, "The text is empty"),
         ({"text": "a " * 90}, "reads at most 48"),
-        ({"written": "1.x", "of": "0"}, "only the prompt"),
-        ({"written": "301.300", "of": "deadbeef"}, "another text or model"),
+        ({"written": "1.x", "of": "0"}, str(PROMPT_ONLY)),
+        ({"written": "301.300", "of": "deadbeef"}, str(PROMPT_ONLY)),
         # The model is looked up instead of being treated as an encoder.
         ({"model": "Qwen/Qwen2.5-0.5B"}, "Qwen/Qwen2.5-0.5B is not on this machine"),
-        ({"show": "<b>"}, "“show” is unknown"),
+        ({"show": "<b>"}, "“show” is not valid"),
         ({"at": "9999999"}, "comes first"),
         ({"temperature": "0", "top_k": "9999999", "top_p": "0"}, "comes first"),
         ({"text": "日本語 العربية 🦊"}, "comes first"),
@@ -65,4 +66,5 @@ def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch, 
         page = asked("generate")
     assert not page.exception
     assert [code.value for code in page.code] == [MAKE]
+    assert len(page.get("plotly_chart")) == 1, "a BERT model fills a mask at the end of the prompt"
     assert not any("openai-community" in button.label for button in page.button), "the hub is out of reach here"

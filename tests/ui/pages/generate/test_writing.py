@@ -8,7 +8,7 @@ import pytest
 
 from inference.tasks.decoding import DecodingStep, NextToken
 from ui.pages.generate import writing
-from ui.pages.generate.prompt import mark_of, write_path
+from ui.pages.generate.options import mark_of, write_path
 from ui.pages.generate.writing import JOB, WritingJob
 
 DRAWN = NextToken(model="any", text="The animal", written=(5,))  # The page shows this state.

@@ -14,18 +14,18 @@ from lessons.checks import CHECKS, truth
 from lessons.library import CLAIMS, COURSE, ORDER, come_along
 from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.cases import loop_over
-from ui.pages.break_head.options import BreakHeadOptions
-from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.break_head.question import BreakHeadOptions
+from ui.pages.by_hand.example import ByHandOptions
 from ui.pages.compare.options import CompareOptions
 from ui.pages.lessons.views import empty_view
 from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
-from ui.pages.positions.options import PositionsOptions as Positions
-from ui.pages.step_by_step.options import StepOptions
+from ui.pages.positions.position_scheme import PositionsOptions as Positions
+from ui.pages.step_by_step.weight import StepOptions
 from ui.pages.teach.options import TeachOptions
-from ui.pages.tokens.options import TokensOptions
+from ui.pages.tokens.page import TokensOptions
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.vectors.options import VectorsOptions
-from ui.pages.whole_pass.options import WholePassOptions as WholePass
+from ui.pages.whole_pass.inspector import WholePassOptions as WholePass
 from ui.state.navigation import view_named
 from ui.state.params import parse_params
 from ui.state.view_state import DECLARED, parse

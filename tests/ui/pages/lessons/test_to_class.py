@@ -13,7 +13,7 @@ from lessons.library import come_along
 from lessons.schema import LessonQuestion, LocalizedText
 from tests.support.asking import asked as page_of
 from tests.support.asking import go, press
-from ui.pages.lessons.to_class import class_question
+from ui.pages.lessons.answers import class_question
 from ui.pages.lessons.views import empty_view
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie

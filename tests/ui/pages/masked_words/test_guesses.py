@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
 from ui.pages.masked_words.options import MaskedWordsOptions, after_click, places_of
 from ui.run.page_model import PageModel
-from ui.show.text import percent
+from ui.show.text import likelihood
 from ui.state.view_state import ViewState
 
 TEXT = "We playing it."
@@ -48,7 +47,7 @@ def test_a_hidden_word_of_several_pieces_is_named_whole(backend: LocalBackend, r
     sentence = said(backend, root, at, PLAYING, IT)
     assert sentence.startswith(f"Blank {at + 1}: BERT predicts “")
     assert playing.log_probability is not None
-    chance = percent(exp(playing.log_probability))
+    chance = likelihood(playing.log_probability)
     assert f"2 tokens of “playing” have probability {chance}" in sentence
 
 

@@ -32,7 +32,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"model": "openai-community/gpt2"}, "GPT-2 has no head that guesses masked words"),
         ({"speaker": "nobody", "model": BARE}, "not on this machine; another one answers"),
         ({"hidden": "9:1-2;DROP", "of": "x"}, "The original"),
-        ({"show": "<b>"}, "“show” is unknown"),
+        ({"show": "<b>"}, "“show” is not valid"),
     ],
 )
 def test_odd_links(model: str, query: dict[str, str], said: str) -> None:

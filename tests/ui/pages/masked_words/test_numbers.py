@@ -24,7 +24,7 @@ from tests.support.tinyheads import save
 from tests.support.visitor import known
 from tests.support.words import said
 from ui.input.controls import fingerprint
-from ui.show.text import percent
+from ui.show.text import likelihood
 
 TEXT = "The animal was in the street."
 STREET = (0, 22, 28)
@@ -79,7 +79,7 @@ def test_a_word_of_several_pieces_is_one_word(model: str, backend: LocalBackend,
     page = opened(model, text=text, hidden="0:12-19", of=fingerprint(text, ""), ask="it,playing")
     question = MaskedWords(model=model, text=text, hidden=((0, 12, 19),), words=("it", "playing"))
     found = backend.predict(question)
-    playing = percent(exp(known(known(found.hidden[0].original).log_probability)))
+    playing = likelihood(known(known(found.hidden[0].original).log_probability))
     says(page, f"2 tokens of “playing” have probability {playing}")
     _, *rows = table(saved(page, "Save the scores"))
     chances = [exp(known(word.log_probability)) for word in found.candidates]
@@ -103,7 +103,7 @@ def test_layer_by_layer(model: str, backend: LocalBackend, saved: Saved) -> None
 def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> None:
     """Occlusion and integrated gradients of each word."""
     page = opened(model, show="words")
-    _, *rows = table(saved(page, "Save as CSV"))
+    _, *rows = table(saved(page, "Save the table"))
     given: dict[str, Any] = {"model": model, "text": TEXT, "hidden": (STREET,)}
     out = backend.predict(OcclusionRequest(**given, stop=99))
     parts = [backend.predict(Gradients(**given, part=part, parts=6)) for part in range(6)]
@@ -118,7 +118,7 @@ def test_how_little_the_model_expected_each_word(model: str, backend: LocalBacke
     page = opened(model, show="surprise")
     scores = backend.predict(SurprisalRequest(model=model, text=TEXT, stop=99))
     says(page, f"pseudo-perplexity is {pseudo_perplexity(scores.log_probabilities):.1f}")
-    _, *rows = table(saved(page, "Save as CSV"))
+    _, *rows = table(saved(page, "Save the table"))
     assert sum(float(row[3]) for row in rows) == pytest.approx(float(bits(scores.log_probabilities).sum()), rel=1e-4)
     assert sum(int(row[1]) for row in rows) == scores.total
 
@@ -138,7 +138,7 @@ def test_two_words_in_two_sentences(model: str, backend: LocalBackend, saved: Sa
     sentences, words = ("The [MASK] was it.", "It was [MASK]."), ("cat", "street")
     page = opened(model, show="two", first=sentences[0], second=sentences[1], one=words[0], other=words[1])
     assert any(re.search("“(cat|street)” is [0-9.,]+ times", note) for note in notes(page)), notes(page)
-    _, *rows = table(saved(page, "Save as CSV"))
+    _, *rows = table(saved(page, "Save the table"))
     for row, (sentence, word) in zip(rows, [(s, w) for s in sentences for w in words], strict=True):
         [found] = backend.predict(MaskedWords(model=model, text=sentence, words=(word,))).candidates
         assert row[:2] == [sentence, word]

@@ -18,8 +18,8 @@ from ui.pages.next_sentence.page import EXAMPLE, describe_equal_verdicts
 @pytest.mark.parametrize(
     ("chances", "judges", "said"),
     [
-        ((0.999, 0.999), NEXT, "common topic"),
-        ((0.2, 0.01), NEXT, "unrelated"),
+        ((0.999, 0.999), NEXT, "at least 0.5"),
+        ((0.2, 0.01), NEXT, "less than 0.5"),
         ((0.7, 0.6), ORDER, "at least 0.5"),
         ((0.9, 0.1), NEXT, ""),
         ((0.1, 0.9), ORDER, ""),
@@ -35,7 +35,7 @@ def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str,
 @pytest.mark.slow
 def test_the_embedded_model_judges_what_goes_together() -> None:
     page = asked("next_sentence", model=BERT, text="The cat sat on the mat.", pair="It was asleep within a minute.")
-    says(page, "common topic")
+    says(page, "at least 0.5")
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_the_embedded_model_judges_what_goes_together() -> None:
 def test_the_file_names_the_pair_that_was_scored(pair: str, saved_bytes: SavedBytes) -> None:
     text = "The cat sat on the mat."
     page = asked("next_sentence", model=BERT, text=text, pair=pair)
-    table, about = parts(saved_bytes(page, "Save as CSV"))
+    table, about = parts(saved_bytes(page, "Save the table"))
     scored = (text, pair) if pair else (EXAMPLE["text"], EXAMPLE["pair"])
     assert (about["text"], about["pair"]) == scored
     rows = pd.read_csv(io.BytesIO(table))

@@ -47,21 +47,20 @@ HEADS = np.array([[0.1, -0.3, 0.0], [0.25, 0.1, 0.0]], np.float32)
 def test_both_answers_the_way_and_the_heads_are_said() -> None:
     answers, way, heads = describe_patching(carried(STATES, HEADS))
     assert answers == (
-        "In the place of “animal”, “dog” is 4.00 times as likely as “road” in the first text; in the second, “road” is"
-        " 2.00 times as likely as “dog”."
+        "“dog” is 4.00 times as likely as “road” in the first text; in the second, “road” is 2.00 times as likely as"
+        " “dog”."
     )
-    assert way == ("The word vectors with the largest effect: “tired → wide” into layers 0 to 1 (1.00 to 0.80).")
+    assert way == ("The word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
     assert heads == (
         "The head with the largest effect is 1-0: 0.25. 1 of 6 heads exceed 95 of 100 random changes of the same size"
-        " in their layer; expected by chance: 0 (95 % range 0 to 2)."
+        " in their layer; chance: 0 (95 % range 0 to 2)."
     )
 
 
 def test_where_another_word_takes_over_it_is_said() -> None:
     moved = np.array([[0, 1], [0.9, 0.8], [0.3, 1]], np.float32)
     assert (
-        "“tired → wide” into layer 0 (1.00), then “it” into layer 1 (0.90)."
-        in describe_patching(carried(moved, HEADS))[1]
+        "“tired → wide” into layer 0 (1.00), “it” into layer 1 (0.90)." in describe_patching(carried(moved, HEADS))[1]
     )
 
 
@@ -106,7 +105,7 @@ def test_one_place_names_what_is_taken() -> None:
         " the same size have at most 0.20. Then “dog” and “road” are equally likely."
     )
     assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
-    assert "the output of head 1-2" in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
+    assert "head 1-2 " in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
 
 
 def test_a_vector_has_no_words() -> None:
@@ -158,7 +157,7 @@ def test_a_translation_s_next_word_is_followed() -> None:
     ]  # fmt: skip
     first, second = (times(log, "chat", "chien") for log in odds)
     says(page, f"{first} in the first text; in the second, {second}.")
-    says(page, "into layers 0 to 2")
+    says(page, "into layer 0–2")
     stands(page)
     across = asked("patching", part="cross", **given)
     says(across, "largest effect")
@@ -170,9 +169,9 @@ def test_a_translation_s_next_word_is_followed() -> None:
     ("query", "sentence"),
     [
         ({"text": "A cat sat.", "other": "A cat sat.", "watch": "vector"}, "Both texts have the same answer"),
-        ({"text": "A cat.", "other": "Some dogs!"}, "be masked"),
-        ({"text": "A [MASK] sat.", "other": "A cat ran."}, "one text"),
-        ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "at most 64"),
+        ({"text": "A cat.", "other": "Some dogs!"}, "[MASK]"),
+        ({"text": "A [MASK] sat.", "other": "A cat ran."}, "[MASK]"),
+        ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "is 64"),
         ({"text": TIRED, "first": "street", "second": "street"}, "Type two different words"),
         ({"text": "A cat sat.", "other": ""}, "Type a second text"),
     ],

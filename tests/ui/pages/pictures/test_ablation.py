@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.edits import Ablate, MaskEdge, MaskKey, pack
+from i18n import translate
 from inference import LocalBackend, TraceRequest
 from inference.pictures.sample_picture import photo
 from inference.task_heads import SEES, WHAT
@@ -22,7 +23,8 @@ from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
 from ui.ablation.controls import CLEAR
 from ui.ablation.edits import count_edits
-from ui.pages.pictures.places import describe_edits, place_name
+from ui.pages.pictures.options import describe_edits, place_name
+from ui.pages.pictures.source import RECORDING
 
 pytestmark = pytest.mark.slow
 
@@ -89,9 +91,9 @@ def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: Lo
 
 def test_a_patch_is_hidden_in_every_layer_and_a_link_is_cut(backend: LocalBackend) -> None:
     page = page_of(backend, token=7, edits="-")
-    press(page, "Hide row 1, column 5")
+    press(page, "Mask row 1, column 5")
     assert address(page, "edits") == pack([MaskKey(0, 7), MaskKey(1, 7)])
-    press(page, "Show row 1, column 5")
+    press(page, "Restore row 1, column 5")
     press(page, "Mask from row 1, column 5")
     assert address(page, "looks") == "7"
     other = page_of(backend, token=0, looks=7, edits="-")
@@ -113,7 +115,7 @@ def test_every_head_is_removed_in_turn_and_chance_beside_it(backend: LocalBacken
     press(page, "Ablate each head")
     says(page, "Of 6 heads")
     press(page, "Random baseline")
-    says(page, "sets like")
+    says(page, "random edits")
     assert len(page.get("plotly_chart")) == 2
     sets = [(), *((Ablate(layer, head),) for layer in range(2) for head in range(3))]
     said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=tuple(sets))).values
@@ -146,4 +148,4 @@ def test_refusals_put_everything_back(backend: LocalBackend) -> None:
 
 
 def test_a_recording_has_nothing_to_remove() -> None:
-    says(asked("pictures", show="without"), "be ablated")
+    says(asked("pictures", show="without"), translate(RECORDING))

@@ -28,9 +28,9 @@ from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
 from ui.input.view_options import UPLOAD
-from ui.pages.pictures import models, reading, shown_picture
+from ui.pages.pictures import source
 from ui.pages.pictures.options import ASKING, SHOWS
-from ui.pages.pictures.upload import GIVE_AGAIN, GIVEN
+from ui.pages.pictures.source import GIVE_AGAIN, GIVEN
 from ui.run.services import get_trace_store
 from ui.show.why_head import KEY, TRAIL
 
@@ -79,7 +79,7 @@ def bring(page: AppTest, content: bytes, name: str = "mine.png") -> AppTest:
 
 
 def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "at_hand", dict)  # The empty dictionary simulates missing extra models.
+    monkeypatch.setattr(source, "at_hand", dict)  # The empty dictionary simulates missing extra models.
     page = asked("pictures")
     data = drawn(page)
     assert data["base"].endswith(sample().id)
@@ -91,7 +91,7 @@ def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("show", SHOWS)
 def test_every_view_without_a_model_shows_one_command(monkeypatch: pytest.MonkeyPatch, show: str) -> None:
-    monkeypatch.setattr(models, "at_hand", dict)
+    monkeypatch.setattr(source, "at_hand", dict)
     page = asked("pictures", show=show)
     assert not page.exception
     assert [code.value for code in page.code] == [MAKE]
@@ -101,15 +101,13 @@ def test_every_view_without_a_model_shows_one_command(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("reach", [False, True])
 def test_an_upload_without_a_model_shows_sample_and_command(monkeypatch: pytest.MonkeyPatch, reach: bool) -> None:
-    for module in (models, shown_picture, reading):
-        monkeypatch.setattr(module, "at_hand", dict)
-        if hasattr(module, "hub_in_reach"):
-            monkeypatch.setattr(module, "hub_in_reach", lambda: reach)
-    monkeypatch.setattr(shown_picture, "default_model", lambda: "nobody/no-such-model")
+    monkeypatch.setattr(source, "at_hand", dict)
+    monkeypatch.setattr(source, "hub_in_reach", lambda: reach)
+    monkeypatch.setattr(source, "default_model", lambda: "nobody/no-such-model")
     page = bring(asked("pictures"), file())
     assert drawn(page)["title"] == "A cat"
     assert [code.value for code in page.code] == [MAKE]
-    assert translate(shown_picture.WAITS) in notes(page)
+    assert translate(source.WAITS) in notes(page)
     assert not any("Use the embedded" in button.label for button in page.button)
     assert bool(notes(page, "refusal")) == reach, "a hub that is not in reach is not asked"
 
@@ -183,7 +181,7 @@ def test_classes_are_told_and_their_names_are_text(backend: LocalBackend) -> Non
 
 
 def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -> None:
-    says(asked("pictures", show="says"), "no predictions")
+    says(asked("pictures", show="says"), translate(source.RECORDING))
     says(asked("pictures", vision=model(backend, "registers"), show="says"), WHAT[SEES])
 
 
@@ -213,7 +211,7 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     assert page.query_params.get("opened") is None
     says(page, "a picture.")
     go(page, "pictures")
-    assert drawn(page)["title"] == "Opened image"
+    assert drawn(page)["title"] == "Your image"
     press(page, "Show sample")
     assert drawn(page)["title"] == "A cat"
 

@@ -12,13 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from attention.patch_roles import PATCH_ROLES, region_links, tokens_of
 from attention.view import View
+from i18n import translate
 from inference import LocalBackend
 from inference.pictures.sample_picture import sample
 from tests.support.asking import allowed, asked, notes, press, says
 from tests.support.picturemodels import save, sight
 from tests.ui.pages.pictures.test_ablation import address, model, views
 from tests.ui.pages.pictures.test_page import file
-from ui.pages.pictures.upload import OTHER
+from ui.pages.pictures.figures import DRAG
+from ui.pages.pictures.source import OTHER, RECORDING
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +55,12 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     assert table.value["difference"][0] == pytest.approx(float(found.beyond.max()))
     press(page, "Swap regions")
     assert (address(page, "region_a"), address(page, "region_b")) == ("9-9-12-12", "2-3-5-6")
-    press(page, "Clear regions")
-    says(page, "Draw two")
+    press(page, "Clear all")
+    says(page, translate(DRAG))
 
 
 def test_regions_that_are_none_and_one_that_holds_everything() -> None:
-    says(asked("pictures", show="links", region_a="0-0-99-99", region_b="<b>"), "Draw two")
+    says(asked("pictures", show="links", region_a="0-0-99-99", region_b="<b>"), translate(DRAG))
     says(asked("pictures", show="links", region_a="0-0-15-15", region_b="1-1-2-2"), "every patch")
 
 
@@ -90,7 +92,6 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
 
 def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None:
     page = asked("pictures", show="beside", vision=model(backend), beside="brought")
-    says(page, "another image")
     page.file_uploader[1].upload("a.png", b"GIF89a", "image/png").run()
     assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
     page.file_uploader[1].upload("b.png", file(rows=40, columns=30), "image/png").run()
@@ -102,4 +103,4 @@ def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None
 
 
 def test_a_recording_stands_alone() -> None:
-    says(asked("pictures", show="beside"), "be compared")
+    says(asked("pictures", show="beside"), translate(RECORDING))

@@ -13,6 +13,7 @@ from tests.support.asking import asked, notes
 from tests.support.cases import loop_over
 from tests.support.traces import numbers, record
 from ui.pages.step_by_step import explanations as explanations
+from ui.pages.step_by_step.weight import STAGES
 
 ROWS = np.array([2])
 
@@ -28,7 +29,7 @@ def formula(rec: Record) -> str:
 def test_the_scale_is_the_layer_s_own() -> None:
     assert "divided by √4" in said(record())
     assert r"\frac{q_i \cdot k_j}{\sqrt{4}}" in formula(record())
-    assert "are not divided" in said(record(scale=1.0))
+    assert "by 1; 1/√4 is 0.5" in said(record(scale=1.0))
     assert r"s_{ij} &= q_i \cdot k_j \\" in formula(record(scale=1.0))
     assert "by 0.25; 1/√4 is 0.5" in said(record(scale=0.25))
     assert r"0.25\; q_i" in formula(record(scale=0.25))
@@ -52,8 +53,8 @@ def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
         (Mask(5, 5), "No mask"),
         (Mask(5, 6), "No mask"),
         (Mask(5, 5, causal=True), "causal mask"),
-        (Mask(5, 5, causal=True, left=2), "window: 2 back, never ahead"),
-        (Mask(5, 5, left=2, right=3), "window: 2 back and 3 ahead;"),
+        (Mask(5, 5, causal=True, left=2), "2 tokens back and 0 ahead"),
+        (Mask(5, 5, left=2, right=3), "2 tokens back and 3 ahead;"),
         (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "Masked pairs"),
     ],
 )
@@ -67,11 +68,12 @@ def test_an_encoder_is_not_called_a_decoder() -> None:
 
 def test_norms_stand_where_the_layer_has_them() -> None:
     pre, post = wiring(before=Norm("rms", 1e-6)), wiring(closing=Norm("layer", 1e-5), ends="norm")
-    assert "pre-norm" in explanations.describe_input(pre, 1, "encoder")
-    assert "pre-norm" not in explanations.describe_input(post, 1, "encoder")
+    assert "pre-norm" in explanations.describe_input(pre, "encoder")
+    assert "pre-norm" not in explanations.describe_input(post, "encoder")
     assert "post-norm" in explanations.describe_output(post)
     assert "post-norm" not in explanations.describe_output(pre)
-    assert "not normalised" in explanations.describe_output(pre)
+    assert "normalised" not in explanations.describe_output(pre)
+    assert "output is normalised" in explanations.describe_output(wiring(after=Norm("rms", 1e-6)))
     assert r"\mathrm{Norm}(x + a)" in explanations.leaving_formula(post)
     assert explanations.leaving_formula(pre).endswith(r"y &= x + a\end{aligned}")
     assert r"\mathrm{Norm}(a)" in explanations.leaving_formula(wiring(after=Norm("rms", 1e-6)))
@@ -84,26 +86,24 @@ def test_a_way_that_ends_early_says_so() -> None:
     assert "y &=" not in explanations.leaving_formula(wiring(ends="beside"))
 
 
-def test_embeddings_and_layers_are_told_apart() -> None:
-    assert "made by the embeddings" in explanations.describe_input(wiring(), 0, "encoder")
-    assert "by the previous layer" in explanations.describe_input(wiring(), 3, "decoder")
-    assert "encoder's output" in explanations.describe_input(wiring(), 0, "cross")
+def test_the_origin_of_the_input_is_that_of_the_stack() -> None:
+    assert "previous layer" in explanations.describe_input(wiring(), "decoder")
+    assert "encoder's output" in explanations.describe_input(wiring(), "cross")
     pre = wiring(before=Norm("rms", 1e-6))
-    assert "is normalised first" in explanations.describe_input(pre, 0, "cross")
-    assert "is normalised first" in explanations.describe_input(pre, 0, "decoder")
+    assert "is normalised first" in explanations.describe_input(pre, "cross")
+    assert "is normalised first" in explanations.describe_input(pre, "decoder")
 
 
 def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> None:
     shared = ProjectionParameters(numbers(7, 1, 4))
     assert "3 query heads share 1" in explanations.projections(wiring(key=shared, value=shared))
     assert "share" not in explanations.projections(wiring())
-    assert "queries, keys and values" in explanations.projections(wiring())
-    assert "its own W_Q" in explanations.projections(wiring(key=shared, value=shared))
+    assert "7 × 4 projection matrices" in explanations.projections(wiring())
     query = ProjectionParameters(
         numbers(7, 3, 4), None, Norm("rms", 1e-6, wide=True), Rotary(np.array([1.0], np.float32))
     )
     text = explanations.projections(wiring(query=query))
-    assert "over all heads" in text
+    assert "normalised" in text
     assert "2 of 4 channels rotate" in text
 
 
@@ -128,4 +128,14 @@ def test_a_norm_s_formula_has_what_the_norm_has() -> None:
 def test_a_weight_is_told_in_chinese() -> None:
     page = asked("step_by_step", lang="zh", layer=3, head=1)
     assert any("头 3-1" in note and "注意力" in note for note in notes(page))
-    assert "1 · 向量输入" in [title.value for title in page.subheader]
+
+
+def test_a_link_opens_its_stage_and_next_goes_on() -> None:
+    page = asked("step_by_step", layer=3, head=1, stage="residual")
+    assert [title.value for title in page.subheader] == []
+    (further,) = (button for button in page.button if button.key == "stage_next")
+    further.click().run()
+    assert page.query_params["stage"] == "check"
+    assert [button.disabled for button in page.button if button.key == "stage_next"] == [True]
+    whole = asked("step_by_step", layer=3, head=1, stage="all")
+    assert len(whole.subheader) == len(STAGES)

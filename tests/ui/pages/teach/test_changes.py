@@ -142,10 +142,10 @@ def test_sentences_in_which_nothing_is_tagged_tell_no_use(monkeypatch: pytest.Mo
 def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     found = load_changes(job(tmp_path, task=1e-6).folder / "changes", "all")
     assert found is not None
-    assert describe_changes(found) == ["No map has changed beyond rounding."]
+    (unchanged,) = describe_changes(found)
     found = load_changes(job(tmp_path / "other", step=0).folder / "changes", "all")
     assert found is not None
-    assert "nothing has changed" in describe_changes(found)[0]
+    assert describe_changes(found) == [unchanged]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     [
         ("running", "teach", "after the training"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
-        ("running", "changes", "Comparing the maps"),
+        ("running", "changes", "Comparing the"),
         ("stopped", "twin", "“Go on”"),
         ("failed", "twin", "The comparison failed. The disk is full."),
     ],

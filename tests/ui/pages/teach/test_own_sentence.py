@@ -20,7 +20,7 @@ from tests.support.tinylabels import save
 from training.jobs import job as jobs
 from ui.ablation.controls import CLEAR
 from ui.ablation.edits import count_edits
-from ui.pages.teach.own_sentence import LONGEST, first_row
+from ui.pages.teach.own_sentence import LONGEST, TYPED, first_row
 
 HOSTILE = "<script>alert(1)</script>"
 FIRST = "the animal was a cat"
@@ -43,7 +43,7 @@ def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[st
 def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -> None:
     with toys(tmp_path, kind, json.dumps({"text": FIRST}) + "\n") as job:
         page = asked("teach", job=job, show="try", label=1)
-        (box,) = (box for box in page.text_input if box.label == "Own sentence")
+        (box,) = (box for box in page.text_input if box.key == TYPED)
         assert box.value == FIRST
         says(page, f"the logit of “{HOSTILE}”")
         says(page, "heads have")
@@ -58,7 +58,7 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
         says(page, "with probability")
         says(page, "Without “it”")
         stands(page)
-        (box,) = (box for box in page.text_input if box.label == "Own sentence")
+        (box,) = (box for box in page.text_input if box.key == TYPED)
         box.set_value("the cat").run()
         assert page.query_params["sentence"] == "the cat"
         assert "word" not in page.query_params

@@ -43,7 +43,7 @@ def script(folder: str) -> None:
 def linked(monkeypatch: pytest.MonkeyPatch) -> list[ViewState]:
     """Return the list of views that the page links to Explore."""
     found: list[ViewState] = []
-    monkeypatch.setattr(results_rows, "explore_link", lambda there, _what: found.append(there))
+    monkeypatch.setattr(results_rows, "explore_link", found.append)
     return found
 
 
@@ -82,7 +82,7 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
     assert len(titles) == 6
     assert all(title.startswith("Miss · predicted ") for title in titles)
     assert [heading.value for heading in page.subheader] == [
-        "Scores by class", "Confusion matrix", "Test rows", "Calibration",
+        "Scores by label", "Confusion matrix", "Test rows", "Calibration",
     ]  # fmt: skip
     assert len(page.get("plotly_chart")) == 2
     assert len(page.get("download_button")) == 4
@@ -109,7 +109,7 @@ def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts
 
 
 def test_a_label_that_is_not_there_is_no_cell(texts: Path) -> None:
-    says(asked(texts, true=99, said=0), "rows predicted")
+    says(asked(texts, true=99, said=0), "19 test rows")
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
 
 @pytest.mark.parametrize(
     ("counted", "sentence"),
-    [(0.5, "fewer"), (0.9, "more"), (None, "the same")],
+    [(0.5, "-12"), (0.9, "+12"), (None, "+0")],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
     found = load_results(texts)
@@ -150,7 +150,7 @@ def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path)
     alike = load_results(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
     assert any("collapse" in sentence for sentence in headline(alike))
     nothing = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
-    says(asked(nothing), "no entity")
+    says(asked(nothing), "collapsed")
     says(asked(nothing), "no word")
 
 

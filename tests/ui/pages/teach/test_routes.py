@@ -59,7 +59,7 @@ def test_what_is_not_there_is_told(client: TestClient, job: Training, name: str)
 def test_what_is_not_saved_yet_is_told(client: TestClient, job: Training, place: Path) -> None:
     (place / job.id / "model" / "evaluation.json").unlink()
     answer = client.get(f"{PREFIX}/{job.id}.zip")
-    assert (answer.status_code, answer.text) == (410, "This training has no saved model yet.")
+    assert (answer.status_code, answer.text) == (410, saved_model.NO_MODEL)
 
 
 def test_too_many_at_once_are_told_and_the_places_are_free_again(

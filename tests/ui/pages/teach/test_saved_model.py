@@ -14,7 +14,7 @@ from tests.support.asking import asked, notes, press, says
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
 from training.jobs.job import Training, read, write
-from ui.pages.teach.saved_model import first_text
+from ui.pages.teach.saved_model import first_texts
 from ui.run import fine_tuning
 
 TITLE = "<b>Mine</b> [x](http://x.org) $x$"
@@ -80,9 +80,9 @@ def test_a_removed_model_is_not_the_chosen_one_any_more(place: Path) -> None:
 def test_a_test_row_that_cannot_be_read_is_left(place: Path, content: bytes) -> None:
     job = kept(place)
     look = fine_tuning.queue().look(job.id)
-    assert first_text(look) == "a fine film"
+    assert first_texts(look).text == "a fine film"
     (look.model / "predictions.jsonl").write_bytes(content)
-    assert first_text(look)
+    assert first_texts(look).text
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.answer_windows import LENGTH, SHORTEST
 from inference import EMBEDDED
 from inference.catalogue.listing import EMBEDDED_CARD
 from probing.labelled import ready_sets
+from probing.labelled.labeled_texts import LabeledDataset
+from probing.labelled.squad import QuestionSet
 from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
+from tests.support.squadfiles import letters
 from tests.support.taughtfolders import put, taught_in
 from training.jobs import job
 from training.jobs import job as jobs
@@ -110,6 +115,7 @@ def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Pat
     job = job_in(place)
     assert (job.data, job.source, job.title) == ("", "<i>mine</i>.csv", "<i>mine</i>.csv · characters")
     labels = packed.read_rows(place / job.id / jobs.ROWS)
+    assert isinstance(labels, LabeledDataset)
     assert (labels.labels, len(labels.train)) == (("=cmd|0", "=cmd|1"), 32)
 
 
@@ -169,3 +175,43 @@ def test_an_encoding_is_guessed_and_can_be_picked() -> None:
     assert str(cells(page, 0)["text"][0]).startswith("Un café")
     bring(page, "train", "titles.tsv", TITLES)
     assert "teach_encoding_train" not in {box.key for box in page.selectbox}
+
+
+SQUAD = json.dumps(letters(40, no_answer=True)).encode()
+
+
+def test_our_questions_are_requested_with_their_licence(place: Path) -> None:
+    page = asked("teach", data=ready_sets.QUESTIONS.id, start=CHARACTERS, seed=3)
+    assert ready_sets.LICENCES["CC-BY-SA-3.0"] in page.caption[0].value
+    assert cells(page, 0)["question"][0] == ready_sets.load_questions(3).train[0].question
+    press(page, "Fine-tune")
+    job = job_in(place)
+    assert (job.kind, job.data, job.settings.length, job.settings.seed) == ("answer", "questions-en", LENGTH, 3)
+
+
+def test_own_questions_become_rows_of_the_job(place: Path) -> None:
+    page = own(kind="answer", length=8)
+    says(page, WANTED["answer"])
+    bring(page, "train", "<i>mine</i>.json", SQUAD)
+    assert notes(page, "refusal") == []
+    says(page, "<i>mine<")
+    assert "no answer" in cells(page, 0)["answer"]
+    bring(page, "test", "test.json", SQUAD)
+    press(page, "Fine-tune")
+    job = job_in(place)
+    assert (job.kind, job.data, job.settings.length) == ("answer", "", SHORTEST)
+    rows = packed.read_rows(place / job.id / jobs.ROWS)
+    assert isinstance(rows, QuestionSet)
+    assert (len(rows.train) + len(rows.dev), len(rows.test), rows.no_answer) == (40, 40, True)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[" * 100_000, b'{"data": [{}]}', b"\xff\xfe", SQUAD[:-9], b"text,label\n"]
+)
+def test_hostile_question_files_are_refused_in_a_sentence(content: bytes) -> None:
+    page = bring(own(kind="answer"), "train", "<b>a.json", content)
+    (refusal,) = notes(page, "refusal")
+    assert refusal.startswith("<b>a.json: ")
+    stands(page)
+    bring(page, "train", "mine.json", SQUAD)
+    assert notes(page, "refusal") == []

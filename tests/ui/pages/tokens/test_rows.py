@@ -44,11 +44,11 @@ def test_every_part_knows_its_characters_and_its_word(steps: Steps) -> None:
 
 def test_the_sentence_counts(steps: Steps) -> None:
     assert summary(steps, [TEXT]) == (
-        "all-MiniLM-L6-v2 reads 17 characters as 6 pieces, 2.8 characters each, and adds 2 special tokens. Not in its"
+        "all-MiniLM-L6-v2 reads 17 characters as 6 pieces, 2.8 characters each; special tokens: 2. Not in its"
         " vocabulary, so [UNK]: “👍”."
     )
     known = replace(steps, tokens=tuple(token for token in steps.tokens if not token.unknown))
-    assert summary(known, [TEXT]).endswith("Nothing of this text is unknown to it.")
+    assert summary(known, [TEXT]).endswith("special tokens: 2.")
     placeless = replace(steps, tokens=tuple(replace(token, span=None) for token in steps.tokens))
     assert summary(placeless, [TEXT]).endswith("so [UNK]: 1 pieces.")
     (row,) = comparison_rows([steps], [TEXT])
@@ -99,7 +99,7 @@ def test_a_walk_in_words_and_as_a_table() -> None:
     assert "22 look-ups" in walked("ab", replace(match, pieces=("a", "##b")))
     assert rows(match)[0]["not in the vocabulary"].endswith("and 8 more")
     merge = WordSteps("BPE", (Merge(("a", "b", "c"), 1, 6, ("a", "bc")),), ("a", "bc"), (1, 2))
-    assert walked("abc", merge) == "“abc” becomes a · bc, after 1 merge; no learnt pair is left after that."
+    assert walked("abc", merge) == "“abc” becomes a · bc; merges: 1."
     assert rows(merge) == [{"step": 1, "symbols": "a · b · c", "joined": "b + c", "learnt as merge": 7}]
     best = WordSteps("Unigram", (BestPrefix(1, "a", -1.25, -1.25), BestPrefix(2, "b", -2.0, -3.25)), ("a", "b"), (1, 2))
     assert walked("ab", best).endswith("log probability -3.25.")

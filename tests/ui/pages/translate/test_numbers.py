@@ -134,8 +134,6 @@ def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> No
     said = told(page, "Without cross head 2-1, encoder head 0-2")
     assert f"from {likelihood(plain)} to {likelihood(edited)}" in said
     after = translator.greedy(edits=edits)
-    text = translator.trace(after, edits=edits).target_text
-    assert ("now writes" not in said) if after == tokens else (f"now writes “{text}”" in said)
     _, *rows = table(saved(page, "Save as CSV"))
     new = np.exp(translator.forced(after, edits).logs[0])
     assert [float(row[3]) for row in rows if row[0] == "after"] == pytest.approx(new.tolist(), rel=1e-4)
@@ -153,8 +151,9 @@ def test_every_head_is_removed_in_turn_and_some_at_random(translator: Translator
     said = told(page, "matters most")
     place = list(np.ndindex(3, 3))[int(np.abs(changes).argmax())]
     assert f"Cross head {place[0]}-{place[1]} matters most" in said
-    less = "less" if changes[int(np.abs(changes).argmax())] < 0 else "more"
-    assert f"{factor(float(np.abs(changes).max()))} times {less} likely. {turned.sum()} of 9 ablations" in said
+    times = factor(float(np.abs(changes).max()))
+    times = f"1/{times}" if changes[int(np.abs(changes).argmax())] < 0 else times
+    assert f"× {times}. {turned.sum()} of 9 ablations" in said
     _, *rows = table(saved(page, "Save the table"))
     assert [float(row[3]) for row in rows] == pytest.approx(changes.tolist(), abs=1e-4)
     assert [row[4] == "True" for row in rows] == turned.tolist()

@@ -13,11 +13,9 @@ from inference.catalogue.listing import ModelCard
 from inference.files.embedded import TRANSLATOR
 from inference.tasks.decoding import NextTarget
 from tests.support.asking import asked, notes, stands
-from ui.pages.translate import teacher_forcing
+from ui.pages.translate import translation
 from ui.pages.translate.options import TranslateOptions
-from ui.pages.translate.teacher_forcing import reference
-from ui.pages.translate.translation import trace_of
-from ui.pages.translate.writing import beam_tokens, greedy_tokens
+from ui.pages.translate.translation import beam_tokens, greedy_tokens, reference, trace_of
 from ui.run.services import get_backend
 from ui.state.examples import EXAMPLES
 
@@ -76,9 +74,9 @@ def test_an_example_of_another_page_has_its_correct_french() -> None:
 @pytest.mark.parametrize(("language", "shown"), [("English to French", True), ("English to German", False)])
 def test_french_is_compared_with_french_alone(monkeypatch: pytest.MonkeyPatch, language: str, shown: bool) -> None:
     card = ModelCard("m", "M", "encoder-decoder", gettext_lazy(language), "", None, "")
-    monkeypatch.setattr(teacher_forcing, "get_backend", lambda: SimpleNamespace(models=lambda: (card,)))
-    assert teacher_forcing.writes_french("m") is shown
-    assert not teacher_forcing.writes_french("a folder")
+    monkeypatch.setattr(translation, "get_backend", lambda: SimpleNamespace(models=lambda: (card,)))
+    assert translation.writes_french("m") is shown
+    assert not translation.writes_french("a folder")
 
 
 @pytest.mark.slow

@@ -21,15 +21,13 @@ from inference.task_heads import CAUSAL, MASKED, WRITES
 from inference.tasks.decoding import Beam, BeamBranch, BeamStep, NextTarget
 from tests.support.cases import loop_over
 from ui.pages.translate import beams
-from ui.pages.translate import published_scores as translate_published
-from ui.pages.translate import writing as translate_writing
+from ui.pages.translate import page as translate_page
+from ui.pages.translate import translation as translation_module
 from ui.pages.translate.beams import nodes_of
 from ui.pages.translate.beams import summary as beams_summary
-from ui.pages.translate.edits import chosen_edits, describe_edits
-from ui.pages.translate.effects import EditEffects
-from ui.pages.translate.effects import summary as effects_summary
-from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.edits import EditEffects, chosen_edits, describe_edits
+from ui.pages.translate.edits import summary as effects_summary
+from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import BeamSearch, Translation, decoding_of
 from ui.pages.translate.word_alignment import step_at
 from ui.run import page_model, progress
@@ -167,17 +165,17 @@ def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     found = EditEffects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross") == (
-        "Cross head 0-1 matters most: without it the translation is 4.48 times less likely."
+        "Cross head 0-1 matters most: without it, the translation's probability is × 1/4.48."
         " 1 of 2 ablations put another token first somewhere."
     )
 
 
 def test_edits_are_told_in_words_with_their_part() -> None:
     assert describe_edits((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE) == "without cross head 2-1, encoder head 0-3"
-    assert describe_edits(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE) == "without 5 heads"
+    assert describe_edits(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE).endswith("0-3 + 1")
     cuts = tuple(MaskEdge(layer, 0, 2, 1, "cross") for layer in range(3))
     assert describe_edits((*cuts, MaskKey(0, 1)), TRACE) == "“cat” hidden from step 3 (heads: 3), other edits: 1"
-    assert describe_edits((MaskEdge(0, 0, 2, 9, "cross"),), TRACE) == "source token 9 hidden from step 3 (heads: 1)"
+    assert describe_edits((MaskEdge(0, 0, 2, 9, "cross"),), TRACE) == "9 hidden from step 3 (heads: 1)"
 
 
 def test_without_a_choice_the_head_that_is_shown_is_removed() -> None:
@@ -197,7 +195,7 @@ def writing() -> None:
     import streamlit as st
 
     from inference.tasks.decoding import NextTarget
-    from ui.pages.translate.writing import greedy_tokens
+    from ui.pages.translate.translation import greedy_tokens
 
     st.text(f"tokens: {greedy_tokens(NextTarget(text='a cat'))}")
 
@@ -217,8 +215,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
             source=ROW, room=90, ended=ended, greedy=greedy, text=" ".join(map(str, question.written))
         )
 
-    monkeypatch.setattr(translate_writing, "get_backend", lambda: SimpleNamespace(predict=predict))
-    monkeypatch.setattr(translate_writing, "ask_model", lambda question, _doing: predict(question))
+    monkeypatch.setattr(translation_module, "get_backend", lambda: SimpleNamespace(predict=predict))
+    monkeypatch.setattr(translation_module, "ask_model", lambda question, _doing: predict(question))
     return asked
 
 
@@ -241,7 +239,7 @@ def test_it_can_be_stopped_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def figures() -> None:
-    from ui.pages.translate.published_scores import draw_published
+    from ui.pages.translate.page import draw_published
     from ui.run.page_model import PageModel
 
     draw_published(PageModel("m", None, "The model", "writes", False))
@@ -252,11 +250,11 @@ def test_published_figures_are_told_with_the_data_s_licence(monkeypatch: pytest.
     found = TranslationFigures(
         one, PublishedBleu(1234, 43.0, 61.0), PublishedBleu(1234, 2.0, 19.0), one, PublishedBleu(200, 30.0, 50.0)
     )
-    monkeypatch.setattr(translate_published, "figures", lambda _model: found)
+    monkeypatch.setattr(translate_page, "figures", lambda _model: found)
     page = AppTest.from_function(figures).run()
     [said] = [element.proto.body for element in page.get("html")]
     for number in ("1,234 held-out sentences", "BLEU 41.2, chrF 60.5 (greedy)", "43.0, 61.0", "2.0"):
         assert number in said
     assert "CC BY 2.0" in page.caption[0].value
-    monkeypatch.setattr(translate_published, "figures", lambda _model: None)
+    monkeypatch.setattr(translate_page, "figures", lambda _model: None)
     assert not AppTest.from_function(figures).run().caption

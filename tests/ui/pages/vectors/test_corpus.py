@@ -18,9 +18,7 @@ from inference.settings import Settings
 from inference.tasks.hidden_states import Pooled, TextVectors
 from tests.support.savedfiles import parts
 from ui.pages.vectors import corpus
-from ui.pages.vectors import routes as vector_routes
-from ui.pages.vectors.corpus import PART, VectorRun, find
-from ui.pages.vectors.routes import csv_blocks, parquet_blocks, routes
+from ui.pages.vectors.corpus import PART, VectorRun, csv_blocks, find, parquet_blocks, routes
 
 COUNT = 3 * PART + 7
 TEXTS = tuple(f"Sentence {at} is about {'cats' if at % 3 else 'the stock market'}." for at in range(COUNT))
@@ -164,7 +162,7 @@ def test_the_file_goes_with_the_run() -> None:
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the shared backend by a new one, because files name weights only of loaded models."""
     fresh = LocalBackend()
-    monkeypatch.setattr(vector_routes, "get_backend", lambda: fresh)
+    monkeypatch.setattr(corpus, "get_backend", lambda: fresh)
 
 
 @pytest.mark.usefixtures("nothing_loaded")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from i18n import use_language
 from inference.tasks import anatomy, whole_pass
 from inference.tasks.whole_pass import Opened, Origin, Stage, Term
-from ui.pages.whole_pass.descriptions import up_to
 from ui.pages.whole_pass.names import INSIDE, WORDS, describe_origin, format_terms, in_stack
+from ui.pages.whole_pass.page import up_to
 from ui.pages.whole_pass.picture import parts_of, stages_of_layer
 
 

@@ -17,7 +17,7 @@ from inference.tasks.edit_effects import BlankEffects
 from inference.tasks.predictions import MaskedWords
 from inference.tasks.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
 from tests.support.asking import asked, choose, notes, press, says, stands
-from ui.pages.whole_pass.descriptions import step_by_step
+from ui.pages.whole_pass.page import step_by_step
 from ui.state.view_state import ViewState
 
 BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
@@ -61,10 +61,10 @@ def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
 
 def test_every_token_s_likeliest_pieces_are_named() -> None:
     page = asked("whole_pass", **BERT, zoom="stage")
-    (table,) = (frame.value for frame in page.dataframe if "largest" in frame.value)
+    (table,) = (frame.value for frame in page.dataframe if "1" in frame.value)
     assert list(table["token"][1:4]) == ["1 the", "2 cat", "3 [MASK]"]
-    assert table["largest"][2].startswith("cat 0.9"), "it reads what stands there"
-    assert float(table["largest"][3].split()[-1]) >= float(table["second"][3].split()[-1]) > 0
+    assert table["1"][2].startswith("cat 0.9"), "it reads what stands there"
+    assert float(table["1"][3].split()[-1]) >= float(table["2"][3].split()[-1]) > 0
 
 
 @pytest.mark.slow
@@ -163,7 +163,7 @@ def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     assert (table["before"] != table["after"]).any()
     (box,) = (box for box in page.text_input if box.label == "New value")
     box.set_value("much").run()
-    assert "“much” is no number; write one such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
+    assert "“much” is not a number; type one such as 0.5, 1e2 or 1/3." in " ".join(notes(page, "refusal"))
     (box,) = (box for box in page.text_input if box.label == "New value")
     assert box.value == "much", "nothing typed is lost"
 

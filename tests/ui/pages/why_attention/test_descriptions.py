@@ -53,7 +53,7 @@ def test_means_are_told_within_and_beyond_what_was_trained() -> None:
     )
 
 
-@pytest.mark.parametrize(("far", "verdict"), [(0.51, "no better than guessing"), (0.81, "0.30 more than guessing")])
+@pytest.mark.parametrize(("far", "verdict"), [(0.51, "0.00 more than guessing"), (0.81, "0.30 more than guessing")])
 def test_what_lies_beyond_a_convolution_s_reach_is_guessed_or_not(far: float, verdict: str) -> None:
     assert descriptions.describe_reach(recorded({("convolution", ""): (0.9, far)}), "order").endswith(
         f"it answers {far - 0.01:.2f}, {verdict}."
@@ -67,10 +67,10 @@ def test_who_does_better_and_whether_with_every_seed() -> None:
     )
     assert "Transformer" not in said
     assert descriptions.describe_winners(recorded({("lstm", ""): (0.88, 0.3)})) == (
-        "The Transformer does better at copying up to 16 (0.89 against 0.87, not with every seed), "
-        "copying beyond 16 (0.79 against 0.29), recall up to 16 (0.89 against 0.87, not with every seed), "
-        "recall beyond 16 (0.79 against 0.29), word order up to 16 (0.89 against 0.87, not with every seed), "
-        "word order beyond 16 (0.79 against 0.29), odd or even up to 16 (0.89 against 0.87, not with every seed) "
+        "The Transformer does better at copying up to 16 (0.89 against 0.87) (not with every seed), "
+        "copying beyond 16 (0.79 against 0.29), recall up to 16 (0.89 against 0.87) (not with every seed), "
+        "recall beyond 16 (0.79 against 0.29), word order up to 16 (0.89 against 0.87) (not with every seed), "
+        "word order beyond 16 (0.79 against 0.29), odd or even up to 16 (0.89 against 0.87) (not with every seed) "
         "and odd or even beyond 16 (0.79 against 0.29)."
     )
     assert descriptions.describe_winners(recorded(SAME)) == "On none of them does either do better than the other."
@@ -78,23 +78,23 @@ def test_who_does_better_and_whether_with_every_seed() -> None:
 
 def test_where_the_gradient_is() -> None:
     before, after = (descriptions.describe_gradients(recorded(SAME), "order", when) for when in ("before", "after"))
-    assert "LSTM: the largest 1 token back, at the text's first token 0.25 of that; convolutions" in before
-    assert before.startswith("Before the first step")
-    assert "Transformer: the largest 2 tokens back, at the text's first token 1 of that." in after
+    assert "LSTM: the largest at distance 1, at the text's first token 0.25 of that; convolutions" in before
+    assert before.startswith("Before training")
+    assert "Transformer: the largest at distance 2, at the text's first token 1 of that." in after
 
 
 def test_how_the_time_grows() -> None:
     assert descriptions.describe_growth(recorded(SAME)) == (
-        "64 tokens, 4 times as many as 16, take so much longer: LSTM 4 times, convolutions 4 times, "
-        "Transformer 16 times."
+        "64 tokens, 4 times as many as 16, take so much longer: LSTM × 4, convolutions × 4, Transformer × 16."
     )
 
 
 def test_which_parts_are_missed() -> None:
     shares = {("transformer", "norm"): (0.5, 0.8), ("transformer", "positions"): (0.4, 0.9)}
     assert descriptions.describe_ablation(recorded(shares), "recall") == (
-        "At distances up to 16 the whole Transformer answers 0.89; worse with no positions 0.39 and no norm 0.49. "
-        "Beyond 16 the whole Transformer answers 0.79; better with no positions 0.89."
+        "At distances up to 16, as trained: the whole Transformer answers 0.89; worse with no positions 0.39 and "
+        "no norm 0.49. "
+        "At distances beyond 16: the whole Transformer answers 0.79; better with no positions 0.89."
     )
     assert descriptions.describe_ablation(recorded(SAME), "recall").endswith(
         "0.79, and no part that is switched off changes that."
@@ -125,8 +125,8 @@ def test_what_the_runs_say_is_chinese() -> None:
     found = load_recorded()
     with use_language("zh"):
         assert descriptions.describe_winners(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 对 0.85）和")
-        assert "更差的有：没有位置（" in descriptions.describe_ablation(found, "parity")
-        assert "文本第一个词元处为零；" in descriptions.describe_gradients(found, "recall", "before")
+        assert "更差的有：没有位置 " in descriptions.describe_ablation(found, "parity")
+        assert "文本第一个词元处是最大值的 0 倍；" in descriptions.describe_gradients(found, "recall", "before")
         runs = found.runs_of("recall", "transformer", "norm")
         assert sentence(runs[1], runs).startswith("Transformer（条件：不做归一化），")
         assert sentence(runs[1], runs).endswith("其中一次用的正是这个种子；在任何距离上，两者相差都不超过 0.00。")

@@ -9,8 +9,8 @@ import pytest
 
 from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit
 from i18n import use_language
-from ui.pages.why_attention.numbers import CostSetting, row_of, summary
-from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.pages.why_attention.descriptions import WhyAttentionOptions
+from ui.pages.why_attention.page import CostSetting, row_of, summary
 from ui.state.params import parse_params
 from viz.figures.formulas import activation, growth, memory, operation_shares, seconds
 from viz.figures.theme import DARK, LIGHT, Theme
@@ -32,7 +32,7 @@ def test_beyond_d_the_other_one_is_cheaper() -> None:
 
 
 def test_a_large_ratio_has_no_exponent() -> None:
-    assert "self-attention costs 8,192 times less" in summary(CostSetting(ComplexitySetting(d=16384), 2))
+    assert "self-attention costs 0.000122 times" in summary(CostSetting(ComplexitySetting(d=16384), 2))
 
 
 def test_at_d_both_cost_the_same() -> None:
@@ -53,7 +53,7 @@ def test_the_table_has_the_paper_s_formulas_and_the_values() -> None:
 def test_options_live_in_the_address() -> None:
     assert parse_params(WhyAttentionOptions, {"d": "512", "n": "99"}) == (WhyAttentionOptions(d=512, n=99), [])
     assert parse_params(WhyAttentionOptions, {"d": "many"})[1] == [
-        "The link's “d” should be a whole number, but is 'many'; it is left out."
+        "The link's “d” is not valid: 'many'; the default is used."
     ]
 
 

@@ -1,0 +1,154 @@
+"""The view Compare atlases: what changed in each head from an atlas to another, as a map and as tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from i18n import _, translate
+from inference.errors import UserError
+from inference.tasks.atlas import MEASURES, Integers
+from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases, comparison_rows
+from ui.input.controls import bound_widget, keep_head
+from ui.pages.atlas_compare.options import PROFILE, SHARED, SHOWN, AtlasCompareOptions
+from ui.run.notices import show_error, show_notice
+from ui.show.atlases import MEASURE_TITLES, atlas_titles, describe_atlas, open_atlas, pick_atlas
+from ui.show.chart import draw_chart, theme
+from ui.show.reading_help import reading_help
+from ui.show.tables import draw_table
+from ui.show.views import link_to_view
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.figures.head_maps import head_map, mark_heads
+
+
+def draw_view() -> None:
+    """Draw the view."""
+    left, middle, right = st.columns(3)
+    first = pick_atlas(AtlasCompareOptions, left)
+    if first is None:
+        return
+    options = get_params(AtlasCompareOptions)
+    titles = atlas_titles(options.atlas, options.other)
+    others = [name for name in titles if name != options.atlas] or list(titles)
+    shown = options.other if options.other in titles else others[-1] if options.atlas == "" else others[0]
+    bound_widget(
+        AtlasCompareOptions, "other", middle.selectbox, options=list(titles), shown=shown, format_func=titles.get
+    )
+    bound_widget(AtlasCompareOptions, "show", right.selectbox)
+    try:
+        second = open_atlas(shown)
+        found = compare_atlases(first, second)
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    _draw_map(found, options.show)
+    _draw_head(found, options.atlas, shown)
+    _draw_heads(found)
+    with reading_help():
+        st.markdown("- " + describe_atlas(first) + "\n- " + describe_atlas(second))
+        st.markdown(
+            _(
+                "- Profile: the measures of a head as shares, and its attention by distance.\n"
+                "- Clear: the difference is not zero (95 %, Bonferroni-corrected for all heads and measures).\n"
+                "- Shared links: of the 1,000 strongest of each head, those that both atlases have."
+            )
+        )
+
+
+def _draw_map(found: AtlasComparison, show: str) -> None:
+    """Draw the change of every head of the first stack, and a sentence on the number of clear changes."""
+    columns = slice(None) if show in (PROFILE, SHARED) else slice(place := MEASURES.index(show), place + 1)
+    clear: Integers = np.any(found.clear[:, columns], axis=1)
+    largest = int(np.argmax(found.distances))
+    show_notice(
+        _(
+            "{clear} of {heads} heads changed clearly. The profile of head {head} changed most ({distance:.2f}).",
+            clear=int(clear.sum()),
+            heads=len(found.heads),
+            head=found.heads[largest].label,
+            distance=float(found.distances[largest]),
+        ),
+        "status",
+    )
+    if not found.same_texts:
+        show_notice(translate(OTHER_TEXTS), "status")
+    values = {PROFILE: found.distances, SHARED: 100 * found.shared}.get(show)
+    if values is None:
+        values = found.difference[:, MEASURES.index(show)]
+    for part in dict.fromkeys(head.part for head in found.heads):
+        mine = [at for at, head in enumerate(found.heads) if head.part == part]
+        heads = [found.heads[at] for at in mine]
+        table = np.full((heads[-1].layer + 1, max(head.head for head in heads) + 1), np.nan, np.float32)
+        for at, head in zip(mine, heads, strict=True):
+            table[head.layer, head.head] = values[at]
+        title = _("Change of every head")
+        figure = head_map(
+            table,
+            theme(),
+            title if len(found.heads) == len(heads) else f"{title} · {part}",
+            translate(SHOWN[show]),
+            diverging=show not in (PROFILE, SHARED),
+            selected=_chosen_place(found),
+            meaning=None if show in (PROFILE, SHARED) else (_("less in the second"), _("more in the second")),
+        )
+        marked = [(head.layer, head.head) for at, head in zip(mine, heads, strict=True) if clear[at]]
+        mark_heads(figure, marked, "circle-open", theme())
+        draw_chart(figure, f"atlas_change_{part}", on_click=keep_head)
+    st.caption(_("Ring: a clear change. Click a head to see its measures in both atlases."))
+
+
+def _chosen_index(found: AtlasComparison) -> int:
+    """Return the number of the selected head, or of the head that changed most."""
+    view = get_view_state()
+    numbers = [at for at, head in enumerate(found.heads) if (head.layer, head.head) == (view.layer, view.head)]
+    return numbers[0] if numbers else int(np.argmax(found.distances))
+
+
+def _chosen_place(found: AtlasComparison) -> tuple[int, int]:
+    head = found.heads[_chosen_index(found)]
+    return head.layer, head.head
+
+
+def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
+    """Draw the measures of the selected head in both atlases, and links to its two pages."""
+    at = _chosen_index(found)
+    head = found.heads[at]
+    st.subheader(_("Head {head}", head=head.label))
+    draw_table(
+        [
+            {
+                _("measure"): translate(MEASURE_TITLES[measure]),
+                _("first"): _round(found.values[0], at, place),
+                _("second"): _round(found.values[1], at, place),
+                _("difference"): _round(found.difference, at, place),
+                _("95 % interval"): f"{found.low[at, place]:.3f} – {found.high[at, place]:.3f}",
+                _("clear"): bool(found.clear[at, place]),
+            }
+            for place, measure in enumerate(MEASURES)
+        ],
+        key="atlas_change_head",
+    )
+    with st.container(horizontal=True):
+        for name, title in ((first, _("Head in the first")), (second, _("Head in the second"))):
+            link_to_view("head_atlas", title, query={"atlas": name, "layer": head.layer, "head": head.head})
+
+
+def _round(values: Integers, head: int, place: int) -> float:
+    return round(float(values[head, place]), 3)
+
+
+def _draw_heads(found: AtlasComparison) -> None:
+    """Draw the table of all heads, the largest change first."""
+    rows = comparison_rows(found)
+    shared = [row["shared_links"] for row in rows]
+    columns = {
+        _("head"): [f"{row['layer']}-{row['head']}" for row in rows],
+        translate(SHOWN[PROFILE]): [round(row["distance"], 3) for row in rows],
+        translate(SHOWN[SHARED]): [None if share is None else round(100 * share, 1) for share in shared],
+        _("clear"): [sum(cell["clear"] for cell in row["measures"].values()) for row in rows],
+        _("first label"): [row["first_label"] or "" for row in rows],
+        _("second label"): [row["second_label"] or "" for row in rows],
+    }
+    with st.expander(_("Every head")):
+        draw_table(columns, key="atlas_change_heads")

@@ -1,0 +1,213 @@
+"""Sentences and downloads of a comparison, with the provenance of both readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention.edits import pack
+from attention.mask import FloatArray
+from i18n import _, translate
+from i18n.lists import format_comma_list, join_sentences
+from ui.pages.compare.comparison import Comparison
+from ui.show.tables import csv_table
+from ui.show.text import format_small
+from viz.components.matrices.matrices import MatrixSpec, matrices_html
+from viz.export import caption, format_value
+
+NOTICED = 0.005  # smallest share that is mentioned: it rounds to 0.01
+MOST_NAMED = 6  # unmatched words that are listed by name
+
+
+def describe_comparison(found: Comparison) -> list[str]:
+    """Describe the link in focus, the changes of all heads, and the weights that were not compared."""
+    return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
+
+
+def _link(found: Comparison) -> str:
+    """Describe the weight from the query to the key in focus in both readings."""
+    sides, row, column = found.sides, found.row, found.column
+    focus = sides.beside.left.queries[found.focus].text
+    first, second = sides.names()
+    weights, others = found.rows()
+    if found.target is None:
+        return _("“{focus}” has no other word to attend to.", focus=focus)
+    target = sides.beside.left.keys[found.target].text
+    if row is None or column is None:
+        return _(
+            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second run lacks “{missing}”.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            weight=format_small(weights[found.target]),
+            where=first,
+            missing=focus if row is None else target,
+        )
+    pairs = sides.beside.keys.pairs[column]
+    one, other = (float(values[slice(*run)].sum()) for values, run in zip((weights, others), pairs, strict=True))
+    focus, target = sides.label(row, key=False), sides.label(column, key=True)
+    if found.unlike is None:
+        return _(
+            "In {head}, “{focus}” gives “{target}” {one} {first} and {other} {second}.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            one=format_small(one),
+            first=first,
+            other=format_small(other),
+            second=second,
+        )
+    return _(
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, its "
+        "most similar head on {sentences} sentences ({unlike} bits).",
+        focus=focus,
+        target=target,
+        one=format_small(one),
+        head=found.name(found.head),
+        first=sides.models[0],
+        other=format_small(other),
+        partner=found.name(found.partner),
+        second=sides.models[1],
+        sentences=found.sentences,
+        unlike=format_small(found.unlike),
+    )
+
+
+def _describe_heads(found: Comparison) -> str:
+    """Describe the head that changes most, and the change of the chosen head."""
+    bits = found.changes.bits
+    counted = int(np.isfinite(bits).sum())
+    if not counted:
+        return _("No row can be compared.")
+    most = found.changes.most
+    if bits[most] == 0:
+        return _("None of the {heads} heads changes.", heads=counted)
+    mine = float(bits[found.head])
+    values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
+    if most == found.head or np.isnan(mine):
+        return _("Head {most} changes most, by {bits} bits, of {heads} heads.", **values)
+    return _(
+        "Head {most} changes most, by {bits} bits, of {heads} heads; {head} changes by {mine}.",
+        head=found.name(found.head),
+        mine=format_small(mine),
+        **values,
+    )
+
+
+def _left_out(found: Comparison) -> list[str]:
+    """Describe the attention on words without a counterpart, and the sampling of rows in a long text."""
+    lost = [float(side[found.head]) for side in found.changes.lost]
+    said = []
+    if max(lost) >= NOTICED:
+        names = found.sides.names()
+        said.append(
+            _(
+                "Only words in both runs are compared. Head {head} gives the rest, {words}, {one} of its "
+                "attention {first} and {other} {second}.",
+                head=found.name(found.head),
+                words=_describe_unmatched(found),
+                one=format_small(lost[0]),
+                first=names[0],
+                other=format_small(lost[1]),
+                second=names[1],
+            )
+        )
+    if found.changes.rows < found.changes.all_rows:
+        said.append(
+            _(
+                "The map of all heads uses {rows:,} of {all_rows:,} rows, evenly spaced.",
+                rows=found.changes.rows,
+                all_rows=found.changes.all_rows,
+            )
+        )
+    return said
+
+
+def _describe_unmatched(found: Comparison) -> str:
+    """List the words that only one reading has, at most MOST_NAMED of them by name."""
+    beside = found.sides.beside
+    both = zip((beside.left, beside.right), found.sides.unmatched_keys, strict=True)
+    words = list(dict.fromkeys(f"“{view.keys[cell].text}”" for view, cells in both for cell in cells))
+    named, more = format_comma_list(words[:MOST_NAMED]), len(words) - MOST_NAMED
+    return _("{words} and {n:,} more", words=named, n=more) if more > 0 else named
+
+
+def heads_csv(found: Comparison) -> str:
+    """Return a CSV row per head: its counterpart, the divergence in bits, and the unmatched weights."""
+    names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
+             "second, not compared"]  # fmt: skip
+    bits, (first, second) = found.changes.bits, found.changes.lost
+    rows = (
+        [*_numbers((layer, head)), *_numbers(tuple(found.heads[layer, head])),
+         *(values[layer, head] for values in (bits, first, second))]
+        for layer, head in np.ndindex(*bits.shape)
+    )  # fmt: skip
+    return csv_table(names, rows)
+
+
+def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray, second: FloatArray) -> str:
+    """Return CSV with a row for each pair of query and key tokens in the chosen head's maps.
+
+    ``first`` and ``second`` are the weights in the two traces, (query, key), at the aligned tokens of ``rows`` and
+    ``columns``.
+    """
+    label = found.sides.label
+    lines = (
+        [label(row, key=False), label(column, key=True), one, other, other - one]
+        for row, ones, others in zip(rows, first, second, strict=True)
+        for column, one, other in zip(columns, ones, others, strict=True)
+    )  # fmt: skip
+    return csv_table(["from", "to", "first", "second", "second - first"], lines)
+
+
+def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[MatrixSpec]) -> str:
+    """Return the maps and the changes of all heads as a self-contained HTML page."""
+    bits = found.changes.bits
+    layers, heads = (tuple(str(at) for at in range(size)) for size in bits.shape)
+    grid = MatrixSpec(
+        _("Change of each head"),
+        bits,
+        layers,
+        heads,
+        _("divergence (bits)"),
+        "sequential",
+        marked_rows=(found.head[0],),
+        marked_columns=(found.head[1],),
+    )
+    return matrices_html(_("Headlight · comparison"), sentences, [*sheets, grid], caption_fields(found))
+
+
+def caption_fields(found: Comparison) -> list[tuple[str, str]]:
+    """Return (name, value) pairs of the captions; values that differ appear once for each reading."""
+    told: list[tuple[str, str]] = []
+    for name, one, other in _captions(found):
+        told += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
+    return [(name, value) for name, value in told if value]
+
+
+def comparison_provenance(found: Comparison) -> dict[str, Any]:
+    """Return both captions and the edits of the second reading, for the provenance of tables."""
+    one, other = _both_captions(found)
+    return {"first": one, "second": other, "removed": pack(found.sides.edits)}
+
+
+def _captions(found: Comparison) -> list[list[str]]:
+    """Return [name, first value, second value] for each field of the captions."""
+    one, other = _both_captions(found)
+    about = [
+        [name.replace("_", " "), format_value(one.get(name)), format_value(other.get(name))] for name in one | other
+    ]
+    return [*about, ["removed", "", pack(found.sides.edits)]]
+
+
+def _both_captions(found: Comparison) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the captions of both readings, which suffice to compute the numbers again."""
+    beside = found.sides.beside
+    one, other = (caption(view, *place) for view, place in ((beside.left, found.head), (beside.right, found.partner)))
+    return one, other
+
+
+def _numbers(place: Sequence[int]) -> list[int]:
+    return [int(number) for number in place]

@@ -1,0 +1,72 @@
+"""The effect of ablating a head of an atlas, next to the other heads of its layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.edits import Ablate, similarity
+from attention.mask import FloatArray
+from i18n import _
+from inference.errors import UserError
+from inference.tasks.edit_effects import VectorEffects
+from probing.atlas.heads import ablation_windows
+from probing.atlas.store import Atlas, mean_interval
+from ui.run.notices import show_error, show_notice
+from ui.run.progress import map_questions
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from viz.figures.token_bars import bars
+
+KEY = "atlas_ablation"
+WINDOWS = 16  # random windows on which the effect is measured
+
+
+def draw_ablation(atlas: Atlas, head: int) -> None:
+    """Draw the effect of the ablation of each head of a layer, if the panel is open; otherwise nothing is computed."""
+    name = atlas.heads[head]
+    if name.part != next(iter(atlas.manifest["stacks"])):
+        return  # the sentence vector is that of the first stack
+    folded = st.expander(_("Ablation"), key=KEY, on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
+        try:
+            changes = layer_changes(atlas, name.layer, name.part)
+        except UserError as refusal:
+            show_error(refusal)
+            return
+        if len(changes) == 0:
+            return
+        mean, low, high = mean_interval(changes)
+        show_notice(
+            _(
+                "Ablating head {head} changes the text vector by {mean:.4f} ({low:.4f} to {high:.4f}), rank {rank} of"
+                " {heads} in its layer; n = {n} random windows.",
+                head=name.label,
+                mean=float(mean[name.head]),
+                low=float(low[name.head]),
+                high=float(high[name.head]),
+                rank=1 + int((mean > mean[name.head]).sum()),
+                heads=len(mean),
+                n=len(changes),
+            ),
+            "status",
+        )
+        labels = [f"{name.layer}-{other}" for other in range(len(mean))]
+        figure = bars(labels, mean.tolist(), theme(), _("Change by ablation"), _("1 − cosine"))
+        draw_chart(figure, "atlas_ablation_bars")
+        st.caption(_("Its output is set to zero. Change: 1 − cosine of the text vector, with a 95 % interval."))
+
+
+def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:
+    """Return 1 − cosine of the text vector after the ablation of each head of a layer, (window, head).
+
+    There are fewer windows if the visitor stops. Raise UserError if the model cannot be run.
+    """
+    _layers, heads = atlas.manifest["stacks"][part]
+    sets = ((), *((Ablate(layer, head),) for head in range(heads)))
+    model, revision = atlas.manifest["model"], atlas.manifest["revision"]
+    questions = [VectorEffects(model, revision, text=text, edits=sets) for text in ablation_windows(atlas, WINDOWS)]
+    answers = map_questions(questions, _("Ablating heads"), lambda question: get_backend().inspect(question))
+    return np.array([1 - similarity(answer.values)[1:] for answer in answers], np.float32)

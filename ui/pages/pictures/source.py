@@ -1,0 +1,305 @@
+"""The picture and its model: uploads, the choice of a model, and the traces, which the session holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from attention.edits import EditSet
+from attention.pictures import Picture
+from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
+from inference import TraceRequest, UserError
+from inference.catalogue.listing import ModelCard
+from inference.pictures.image_files import MOST_BYTES, open_picture
+from inference.pictures.sample_picture import CREDIT, TITLE, difference, photo, sample
+from ui.input.model_chip import label_of
+from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, PicturesOptions
+from ui.run.counters import REFUSALS
+from ui.run.downloading import offer_or_show, show_command
+from ui.run.network import hub_in_reach, note_hub_failure
+from ui.run.notices import show_notice
+from ui.run.services import get_backend, get_trace_store
+from ui.show.text import escape_markdown, format_and_list
+from ui.state.params import set_params
+from ui.state.session import close_picture, get_view_state, opened_picture
+
+ANY = gettext_lazy("Any ViT, DeiT, BEiT, DINOv2, DINOv3, I-JEPA, SigLIP or CLIP id of the Hugging Face hub")
+NO_MODEL = gettext_lazy("No image model is installed. Run this command, then restart the app:")
+RECORDING = gettext_lazy("A recording cannot answer this. Choose a model above.")
+OR_DOWNLOAD = gettext_lazy("Or choose a model above to download it.")
+WITHOUT_MODEL = gettext_lazy("Without a model, the recorded sample works in: {views}.")
+
+
+def at_hand() -> dict[str, ModelCard]:
+    """Return the vision models that are available without a network, by id.
+
+    Models that were installed as extras come first.
+    """
+    return {name: card for name, card in _vision_cards().items() if card.downloaded}
+
+
+def default_model() -> str:
+    """Return the first vision model that is available without a network, else the first in the list."""
+    return next(iter(at_hand()), next(iter(_vision_cards())))
+
+
+def _vision_cards() -> dict[str, ModelCard]:
+    return {card.id: card for card in get_backend().seeing()}
+
+
+def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
+    """Draw the model selector.
+
+    ``recorded`` is the model of the recorded sample if the sample can be shown without a model.
+    """
+    cards, here = _vision_cards(), at_hand()
+    names = [*([""] if recorded else []), *cards]
+    shown = options.vision if options.vision or recorded else default_model()
+    reachable = hub_in_reach()
+
+    def label(name: str) -> str:
+        if not name:
+            return _("{model} (recorded)", model=recorded)
+        return label_of(cards, name, reachable)
+
+    st.session_state["vision_model"] = shown
+    st.selectbox(
+        _("Image model"),
+        names if shown in names else [*names, shown],
+        key="vision_model",
+        format_func=label,
+        accept_new_options=True,
+        on_change=lambda: _set_model((st.session_state["vision_model"] or "").strip()),
+        help=translate(ANY),
+    )
+    if shown in cards:
+        st.caption(escape_markdown(translate(cards[shown].summary)))
+    if options.vision and options.vision not in here:
+        st.session_state["vision_revision"] = options.revision
+        st.text_input(
+            _("Revision"),
+            key="vision_revision",
+            placeholder="main",
+            on_change=lambda: set_params(PicturesOptions, revision=st.session_state["vision_revision"].strip()),
+            help=_("A branch, a tag or a commit; empty means main."),
+        )
+
+
+def pick_other(options: PicturesOptions, model: str) -> str:
+    """Draw the selector of the second model and return its id; "" if there is none.
+
+    The default is the next model that is available without a network, else the first other model in the list.
+    """
+    cards, reachable = _vision_cards(), hub_in_reach()
+    others = [name for name in cards if name != model]
+    shown = options.other_vision or next((name for name in at_hand() if name != model), others[0] if others else "")
+    st.session_state["other_vision_model"] = shown or None
+    st.selectbox(
+        _("Another model"),
+        others if shown in others or not shown else [*others, shown],
+        key="other_vision_model",
+        format_func=lambda name: label_of(cards, name, reachable),
+        accept_new_options=True,
+        on_change=lambda: set_params(
+            PicturesOptions, other_vision=(st.session_state["other_vision_model"] or "").strip()
+        ),
+        help=translate(ANY),
+    )
+    return shown
+
+
+def _set_model(name: str) -> None:
+    set_params(PicturesOptions, vision=name, revision="", **ELSEWHERE)
+
+
+def say_installing(reason: str) -> None:
+    """Show ``reason`` and the command that installs a model, and mention the download if the hub responds."""
+    show_notice(reason, role="status")
+    show_command()
+    if hub_in_reach():
+        show_notice(OR_DOWNLOAD, role="status")
+
+
+def say_needs_model() -> None:
+    """Explain that the current view needs a model; show how to install one if none is available."""
+    if at_hand():
+        show_notice(RECORDING, role="status")
+        return
+    say_installing(NO_MODEL)
+    show_notice(
+        _(WITHOUT_MODEL, views=format_and_list([translate(SHOWS[name]) for name in SHOWS if name not in ASKING])),
+        role="status",
+    )
+
+
+HELD = "picture_traces"  # Session key: the latest traces, by id.
+MOST = 4
+
+
+def hold_trace(trace: Trace) -> Trace:
+    """Keep a trace in the session, at most MOST of them, and register it with the trace store."""
+    held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
+    held[trace.id] = trace
+    while len(held) > MOST:
+        del held[next(iter(held))]
+    return get_trace_store().add_picture_trace(trace)
+
+
+def forget_traces() -> None:
+    """Drop all traces of pictures from the session."""
+    st.session_state.pop(HELD, None)
+
+
+def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[str, Any]:
+    """Return the fields of a request about a picture."""
+    revision, side = options.revision or None, options.side or None
+    return {"model": model, "revision": revision, "picture": picture, "side": side}
+
+
+def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: EditSet = ()) -> Trace | None:
+    """Return the trace of the picture under ``edits``; show a notice and return None if refused."""
+    request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
+    held: dict[str, Trace] = st.session_state.get(HELD, {})
+    if request.key in held:
+        return hold_trace(held[request.key])
+    try:
+        with st.spinner(_("Running the model"), show_time=True):
+            return hold_trace(get_backend().trace(request))
+    except UserError as refusal:
+        if refusal.way_out == "retry":
+            note_hub_failure()
+            _say_unreached(options, refusal)
+        elif refusal.way_out == "embedded":  # The model reads texts, not pictures.
+            show_notice(refusal.message)
+        else:
+            offer_or_show(refusal, replace(get_view_state(), model=model, revision=options.revision))
+        return None
+
+
+def _say_unreached(options: PicturesOptions, refusal: UserError) -> None:
+    """Show that the hub delivered no model, and how to install a vision model if none is available."""
+    REFUSALS.labels(refusal.way_out or "none").inc()
+    show_notice(refusal.message)
+    if options.vision and not at_hand():
+        say_installing(NO_MODEL)
+    st.button(_("Try again"), help=_("Ask once more"))
+
+
+GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
+OTHER = "picture_beside"  # Session key: the second picture of a comparison.
+DIGITS = 12  # The address contains so many digits of the picture's key.
+NOT_KEPT = gettext_lazy(
+    "Drag or paste an image. It stays in this session's memory; uploads above 1 MB pass through an unnamed temporary "
+    "file."
+)
+GIVE_AGAIN = gettext_lazy("A link cannot contain an image. Add it again; until then the sample is shown.")
+
+
+def draw_upload(options: PicturesOptions) -> None:
+    """Draw the uploader, its errors, and the button that returns to the sample."""
+    box = f"picture_file_{st.session_state.get(ROUND, 0)}"
+    st.file_uploader(
+        _("Add an image"),
+        type=["png", "jpg", "jpeg", "webp"],
+        key=box,
+        max_upload_size=MOST_BYTES // 1_000_000,
+        on_change=_open,
+        args=(box,),
+        help=_("PNG, JPEG or WebP"),
+    )
+    st.caption(translate(NOT_KEPT))
+    for problem in st.session_state.pop(PROBLEM, []):
+        show_notice(problem)
+    if opened_picture() is not None or picture_of(options) is not None:
+        st.button(_("Show sample"), on_click=_forget_picture, help=_("Your image is removed"))
+    elif options.given:
+        show_notice(GIVE_AGAIN, role="status")
+
+
+def picture_of(options: PicturesOptions) -> Picture | None:
+    """Return the uploaded picture if its key matches the options; None otherwise."""
+    picture: Picture | None = st.session_state.get(GIVEN)
+    return picture if picture is not None and options.given == picture.key[:DIGITS] else None
+
+
+def _open(box: str) -> None:
+    uploaded = st.session_state[box]
+    if uploaded is not None:
+        store_picture(uploaded.getvalue())
+
+
+def store_picture(content: bytes) -> None:
+    """Open a picture file and show it instead of an opened trace.
+
+    If the file is invalid, keep the error for the next drawing of the page.
+    """
+    try:
+        picture = open_picture(content)
+    except UserError as refusal:
+        st.session_state[PROBLEM] = [refusal.message]
+        return
+    close_picture()
+    st.session_state[GIVEN] = picture
+    set_params(PicturesOptions, given=picture.key[:DIGITS], **ELSEWHERE)
+
+
+def _forget_picture() -> None:
+    """Close an opened file, drop the uploaded pictures and their traces, and reset the uploader."""
+    close_picture()
+    st.session_state.pop(GIVEN, None)
+    st.session_state.pop(OTHER, None)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    forget_traces()
+    set_params(PicturesOptions, given="", **ELSEWHERE)
+
+
+WAITS = gettext_lazy("Your image needs a model; until then the recorded sample is shown.")
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A trace of a picture with its title, its credit, a note and its model."""
+
+    trace: Trace
+    title: str
+    cited: str = ""
+    note: str = ""
+    model: str = ""  # The model for further requests; "" for a recording.
+
+
+def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
+    """Return the trace to show; show a notice and return None if the backend refuses.
+
+    The recorded sample replaces an uploaded picture until a model is available.
+    """
+    if (opened := opened_picture()) is not None:
+        return ShownPicture(hold_trace(opened), _("Your image"))
+    given = picture_of(options)
+    if given is None:
+        return _sample(options)
+    model = options.vision or default_model()
+    missing = not options.vision and not at_hand()
+    trace = None if missing and not hub_in_reach() else read_picture(options, given, model)
+    if trace is None and missing:
+        show_notice(WAITS, role="status")
+        if options.show not in ASKING:
+            say_installing(NO_MODEL)
+        return _sample(options)
+    return None if trace is None else ShownPicture(trace, _("Your image"), model=model)
+
+
+def _sample(options: PicturesOptions) -> ShownPicture | None:
+    if not options.vision:
+        stored = difference()
+        note = _(
+            "Recorded and compressed: weights are off by at most {largest:.3f}; on average {moved:.1%} of a "
+            "row's attention moved.",
+            largest=stored.largest,
+            moved=stored.moved,
+        )
+        return ShownPicture(hold_trace(sample()), translate(TITLE), translate(CREDIT), note)
+    trace = read_picture(options, photo(), options.vision)
+    return None if trace is None else ShownPicture(trace, translate(TITLE), translate(CREDIT), model=options.vision)

@@ -1,0 +1,253 @@
+"""The change of the cosine if a head is ablated in both texts, or a word is deleted from its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.edits import Ablate, PatchHead
+from attention.head_names import head_label
+from attention.mask import FloatArray
+from attention.vectors import cosine
+from i18n import _
+from inference import TraceRequest
+from inference.tasks.edit_effects import Effect
+from inference.tasks.hidden_states import Pooled
+from inference.tasks.similarity import SimilarityEffects
+from probing.statistics import count_by_chance, draws, row_thresholds
+from ui.ablation.edits import Head, places_of
+from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.input.controls import head_of, keep_head
+from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_provenance
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.tables import csv_table, download_button
+from ui.state.view_state import ViewState
+from viz.figures.head_maps import head_map, mark_heads
+from viz.figures.token_bars import source_terms
+
+MAP = "similarity_heads"
+
+
+@dataclass(frozen=True, eq=False)
+class CosineChanges:
+    """The change of the cosine without each head, (layer, head), NaN if it was not reached or is missing.
+
+    ``bands`` (layer,) is the absolute change that at most one in 20 random changes of the same size exceeds, and
+    ``luck`` the number of heads above it by chance: the mean, and the ends of a 95 % range.
+    """
+
+    places: tuple[Head, ...]
+    changes: FloatArray
+    bands: FloatArray
+    luck: tuple[float, int, int]
+    draws: int  # random changes of a layer
+
+    @property
+    def beyond(self) -> list[Head]:
+        """Return the heads beyond the band of their layer."""
+        limits = np.where(np.isnan(self.bands), np.inf, self.bands)[:, None]
+        return [(int(layer), int(head)) for layer, head in np.argwhere(np.abs(self.changes) > limits)]
+
+
+def draw_heads(choice: ViewState, found: WordTable) -> None:
+    """Draw the result sentence, the map of heads, and the download. Raise UserError."""
+    heads = measure_heads(found)
+    if not np.isfinite(heads.changes).any():
+        return
+    show_notice(describe_heads(heads), role="status")
+    figure = head_map(
+        heads.changes,
+        theme(),
+        _("Ablate heads"),
+        _("change of the cosine"),
+        diverging=True,
+        meaning=(_("less similar"), _("more similar")),
+        selected=head_of(choice, np.abs(heads.changes)),
+    )
+    mark_heads(figure, heads.beyond, "circle-open", theme())
+    draw_chart(
+        figure,
+        MAP,
+        on_click=keep_head,
+        about=partial(table_provenance, found),
+    )
+    st.caption(
+        _(
+            "Marked: beyond 95 of 100 random changes in the layer. A random change adds a random vector of equal "
+            "length to a head's output in both texts (n = {n} per layer).",
+            n=heads.draws,
+        )
+    )
+    download_button(
+        _("Save the table"),
+        heads_csv(heads.places, heads.changes[tuple(np.transpose(heads.places))], _("change of the cosine")),
+        "headlight-similarity-heads.csv",
+        _("All digits"),
+        key="similarity_save_heads",
+        provenance=table_provenance(found),
+    )
+
+
+def measure_heads(found: WordTable) -> CosineChanges:
+    """Ablate each head in both texts, and draw random changes; raise UserError if the model cannot be edited."""
+    asked = found.request
+    places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
+    width = max(head for _layer, head in places) + 1
+    many = draws(width)
+    sets: list[tuple[Any, ...]] = [(Ablate(*place),) for place in places]
+    sets += [(PatchHead(*place, (), seed=at * many + draw),) for at, place in enumerate(places) for draw in range(many)]
+    question = SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling)
+
+    def numbers(some: Sequence[tuple[Any, ...]]) -> FloatArray:
+        effect: Effect = get_backend().inspect(replace(question, edits=tuple(some)))
+        return effect.values[:, 0]
+
+    tokens = max(len(found.answer.row_a), len(found.answer.row_b))
+    changes = np.full(len(sets), np.nan, np.float32)
+    measured = measure_changes(f"similar:{question.key}", sets, tokens, _("Asking the model"), numbers)
+    changes[: len(measured)] = measured
+    layers = sorted({layer for layer, _head in places})
+    drawn = np.full((max(layers) + 1, width * many), np.nan, np.float32)
+    for at, (layer, head) in enumerate(places):
+        drawn[layer, head * many : (head + 1) * many] = np.abs(changes[len(places) + at * many :][:many])
+    mapped = as_head_map(places, changes[: len(places)])
+    return CosineChanges(tuple(places), mapped, row_thresholds(drawn), count_by_chance(drawn, width), width * many)
+
+
+def describe_heads(heads: CosineChanges) -> str:
+    """Return a sentence with the head of the largest change, and the number of heads beyond random changes."""
+    layer, head = np.unravel_index(int(np.nanargmax(np.abs(heads.changes))), heads.changes.shape)
+    change = _(
+        "Without head {head} the cosine changes most, by {change:+.3f}.",
+        head=head_label(int(layer), int(head)),
+        change=float(heads.changes[layer, head]),
+    )
+    if not np.isfinite(heads.bands).any():
+        return change
+    mean, low, high = heads.luck
+    return _(
+        "{change} {many} of {heads} heads exceed the random changes; expected by chance: {mean:.0f} "
+        "(95 % range {low} to {high}).",
+        change=change,
+        many=len(heads.beyond),
+        heads=int(np.isfinite(heads.changes).sum()),
+        mean=mean,
+        low=low,
+        high=high,
+    )
+
+
+PART = 64  # texts in a request
+
+
+@dataclass(frozen=True, eq=False)
+class TextDeletions:
+    """The deletions of a text: the places of its words, their shares, and the falls of the cosine, all (word,)."""
+
+    names: tuple[str, ...]
+    shares: FloatArray
+    falls: FloatArray  # NaN for a word that is the whole text, or that was not reached
+
+
+def draw_removal(found: WordTable) -> None:
+    """Draw both numbers of each word of both texts."""
+    both = measure_deletions(found)
+    if both is None:
+        return
+    show_notice(describe_deletions(both), role="status")
+    titles = [_("Words of {text}", text=name) for name in "AB"]
+    for place, text, title in zip(st.columns(2), both, titles, strict=True):
+        kept = largest_words(np.abs(text.shares))
+        values = {text.names[at]: [float(text.shares[at]), float(text.falls[at])] for at in kept}
+        names = _("Part of the cosine"), _("fall if deleted")
+        draw_chart(
+            source_terms(values, names, theme(), title, _("Part of the cosine")),
+            f"removal_{title}",
+            place=place,
+            about=partial(table_provenance, found),
+        )
+    note_omitted(found)
+    st.caption(_("Each word is deleted from its text; the other text and special tokens stay."))
+    rows = [
+        [side, name, float(share), None if np.isnan(fall) else float(fall)]
+        for side, text in zip("AB", both, strict=True)
+        for name, share, fall in zip(text.names, text.shares, text.falls, strict=True)
+    ]
+    download_button(
+        _("Save the table"),
+        csv_table(["text", "word", "share in the table", "fall without it"], rows),
+        "headlight-deletions.csv",
+        _("All digits"),
+        key="similarity_save_removal",
+        provenance=table_provenance(found),
+    )
+
+
+def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
+    """Return the deletions of A and of B; None if the visitor stopped before the first. Raise UserError."""
+    words = [_words(found, side) for side in (0, 1)]
+    texts = [found.request.a, found.request.b]
+    shorter = [texts[side][:start] + texts[side][stop:] for side in (0, 1) for _at, start, stop in words[side]]
+    vectors = _pool_texts(found, (*texts, *shorter))
+    if len(vectors) < 2:
+        return None
+    split = 2 + len(words[0])
+    cosines = [cosine(vectors[2:split], vectors[1:2])[:, 0], cosine(vectors[split:], vectors[:1])[:, 0]]
+    whole = float(cosine(vectors[:1], vectors[1:2])[0, 0])
+    both = []
+    for side, mine in enumerate(cosines):
+        falls = np.full(len(words[side]), np.nan, np.float32)
+        falls[: len(mine)] = whole - mine
+        empty = [not (texts[side][:start] + texts[side][stop:]).strip() for _at, start, stop in words[side]]
+        falls[np.array(empty, bool)] = np.nan
+        places = [at for at, _start, _stop in words[side]]
+        shares = found.table.sum(axis=1 - side)[places].astype(np.float32)
+        both.append(TextDeletions(tuple(found.names[side][at] for at in places), shares, falls))
+    return both[0], both[1]
+
+
+def _words(found: WordTable, side: int) -> list[tuple[int, int, int]]:
+    """Return (place in the table, start, stop in the text) of each word that is in the text."""
+    row = (found.answer.row_a, found.answer.row_b)[side]
+    spans = [(row.spans[start], row.spans[stop - 1]) for start, stop in found.runs[side]]
+    return [
+        (at, first[0], last[1])
+        for at, (first, last) in enumerate(spans)
+        if first is not None and last is not None and first[0] < last[1]
+    ]
+
+
+def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
+    """Return a vector for each text, (text, channel), zeros for an empty text; fewer if the visitor stops."""
+    asked = Pooled(found.request.model, found.request.revision, texts, pooling=found.answer.pooling)
+    starts = range(0, len(texts), PART)
+    parts = []
+    for at in stoppable_steps(f"deletions:{asked.key}", len(starts), _("Asking the model")):
+        some = texts[starts[at] : starts[at] + PART]
+        parts.append(
+            get_backend().inspect(Pooled(asked.model, asked.revision, some, pooling=found.answer.pooling)).vectors
+        )
+    return np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+
+
+def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
+    """Return a sentence with the word of the largest effect, and the reason why it differs from its share."""
+    text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
+    if not np.isfinite(text.falls).any():
+        return _("Each text is a single word, so none can be deleted.")
+    at = int(np.nanargmax(np.abs(text.falls)))
+    return _(
+        "Without “{word}” the cosine changes most, by {change:+.3f}; its part is {share:.3f}. Deleting it also "
+        "changes the vectors of the other words.",
+        word=text.names[at],
+        change=-float(text.falls[at]),
+        share=float(text.shares[at]),
+    )
