@@ -21,11 +21,11 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClas
 from inference import LocalBackend, TraceRequest
 from inference.errors import UserError
 from inference.settings import Settings as Machine
-from probing.labelled_task import ready_sets
-from probing.labelled_task.files import File
-from probing.labelled_task.labeled_texts import HeadKind
-from probing.labelled_task.loading import TaskFiles
-from probing.labelled_task.squad import QuestionSet, read_questions
+from probing.labelled import ready_sets
+from probing.labelled.files import File
+from probing.labelled.labeled_texts import HeadKind
+from probing.labelled.loading import TaskFiles
+from probing.labelled.squad import QuestionSet, read_questions
 from tests.support.labelledtexts import FAST, classified, machine
 from tests.support.pausing import stopping
 from tests.support.repository import ROOT
@@ -43,7 +43,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Yield the list of requested priorities; restore the SIGTERM handler and change no priority."""
     ranks: list[int] = []
     monkeypatch.setattr(os, "nice", ranks.append)
-    monkeypatch.setattr(process, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(process, "end_with_parent", lambda: None)
     before = signal.getsignal(signal.SIGTERM)
     yield ranks
     signal.signal(signal.SIGTERM, before)
@@ -157,7 +157,7 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     process.run(begun(tmp_path, revision="v1"))
     process.run(begun(tmp_path, data="sib-200-en"))
     own, ready = seen
-    assert (own.labelled_task.labels, own.labelled.name, own.labelled.called) == (
+    assert (own.labelled_task.labels, own.labelled_task.name, own.labelled_task.called) == (
         classified(),
         "mine <b>.csv",
         "headlight-toys",
@@ -207,7 +207,7 @@ def test_the_process_ends_with_the_app() -> None:
     # The process computes instead of sleeping, because a signal just before a sleep is noticed only after the sleep.
     busy = (
         "from training.finetune import job_command as job\n"
-        " job._lower_priority()\n job._end_with_parent()\n while True: pass"
+        " job.lower_priority()\n job.end_with_parent()\n while True: pass"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", f"try:\n {busy}\nexcept KeyboardInterrupt: print('stopped')"],
