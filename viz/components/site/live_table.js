@@ -32,8 +32,8 @@ export function createSimilarity(model) {
       setText(
         note,
         _(
-          "A cell is the part of the cosine from one word of each text; all cells sum to the cosine. Vectors of the last " +
-            "layer already contain other words.",
+          "A cell is the part of the cosine from one word of each text; all cells sum to the cosine. Vectors of the " +
+            "last layer already contain other words.",
         ),
       );
       drawn ??= createMatrices(place);
