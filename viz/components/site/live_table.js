@@ -31,10 +31,7 @@ export function createSimilarity(model) {
       setText(said, `${_("Cosine similarity")}: ${cosine.toFixed(4)}`);
       setText(
         note,
-        _(
-          "A cell is the part of the cosine from one word of each text; all cells sum to the cosine. Vectors of the " +
-            "last layer already contain other words.",
-        ),
+        _("A cell is the part of the cosine from one word of each text; all cells sum to the cosine."),
       );
       drawn ??= createMatrices(place);
       const sheet = { name: _("Similarity"), rows, columns, note: "", limit: null, markedRows: [], markedColumns: [] };
