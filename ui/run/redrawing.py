@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 
-def redraw_every(seconds: float | None, draw: Callable[..., None], *values: object) -> None:
+def redraw_every(seconds: float | None, draw: Callable[..., object], *values: object) -> None:
     """Call ``draw(*values)`` now and every ``seconds``; None calls it only now.
 
     The part has a container of its own. If an update of the part is due during a run of the page, Streamlit drops the

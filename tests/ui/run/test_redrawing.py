@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from tests.support.repository import ROOT
 
@@ -27,6 +28,7 @@ def test_a_part_is_in_a_container_of_the_page(seconds: float | None) -> None:
 
     page = AppTest.from_function(script, args=(seconds,)).run()
     container, after = page.main.children.values()
-    assert after.value == "after"
-    assert [text.value for text in container.text] == ["part"]
-    assert container.children[0].type == container.type  # The container of the fragment.
+    assert [text.value for text in page.text] == ["part", "after"]
+    assert isinstance(container, Block)
+    assert isinstance(container.children[0], Block)  # The container of the fragment.
+    assert not isinstance(after, Block)
