@@ -28,6 +28,7 @@ from headlight.command_input import (
 )
 from headlight.notebook import Shown
 from headlight.site_lessons import chosen_lessons, lesson_content, record_step
+from headlight.site_live import live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
@@ -36,6 +37,7 @@ from lessons.schema import Lesson
 from viz.components.explore.content import places
 from viz.site import SiteFolder
 from viz.site_entries import RecordedPicture, RecordedText
+from viz.site_live import NoVendor
 
 OWN_FILES = (
     "site-*.js",
@@ -46,6 +48,7 @@ OWN_FILES = (
     "texts/photo-*",
     "lessons/*.json",
     "lessons/*.bin",
+    "live/*-????????????.*",
 )
 MARK = '<meta name="generator" content="Headlight">'
 
@@ -175,6 +178,7 @@ def add_parser(commands: Any) -> None:
         default=["en"],
         help="the languages of the page; the first is shown unless the reader's browser prefers another",
     )
+    parser.add_argument("--live", action="store_true", help="add the model, which readers can run in the browser")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     add_model_option(parser)
     add_hub_options(parser)
@@ -188,7 +192,8 @@ def run(asked: argparse.Namespace) -> int:
     refuse_folder(asked.folder)
     lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
     opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
-    backend, model = opened(asked.model)
+    first = asked.entries[0].model if asked.entries else None
+    backend, model = opened(first or asked.model)
     folder = SiteFolder(list(dict.fromkeys(asked.lang)))
     for text in [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked):
         folder.add_text(text)
@@ -202,12 +207,22 @@ def run(asked: argparse.Namespace) -> int:
                 folder.add_text(text)
     for name, lesson in lessons.items():
         _add_lesson(folder, name, lesson)
+    if asked.live:
+        _add_live(folder, *opened(asked.model), asked.revision)
     files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
     entries = f"{folder.entries} texts" + (f", {len(lessons)} lessons" if lessons else "")
     print(f"{asked.folder}: {entries}, {size / 1e6:.2f} MB. python -m http.server -d {asked.folder}")
     return 0
+
+
+def _add_live(folder: SiteFolder, backend: LocalBackend, model: str, revision: str | None) -> None:
+    """Add the model for the browser; raise CommandError if the scripts of other projects are missing."""
+    try:
+        folder.add_live(live_model(backend, model, revision))
+    except NoVendor as error:
+        raise CommandError(str(error)) from error
 
 
 def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> RecordedPicture:

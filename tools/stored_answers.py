@@ -39,7 +39,7 @@ def record(folder: Path) -> None:
     """Make the backend of this process write each slow answer of the app's own models to a folder."""
     compute, stored = SubprocessBackend.made, StoredAnswers(folder)
 
-    def made(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
+    def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
         before = processor_seconds()
         answer = compute(backend, question)
         slow = processor_seconds() - before >= LEAST_SECONDS
@@ -47,7 +47,7 @@ def record(folder: Path) -> None:
             stored.write(question, answer, backend.settings)
         return answer
 
-    SubprocessBackend.made = made  # type: ignore[method-assign, assignment]
+    SubprocessBackend.made = answer_and_store  # type: ignore[method-assign, assignment]
     SubprocessBackend.stored = StoredAnswers(folder / "none")  # nothing is read, so that everything is computed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -48,6 +49,8 @@ def run(folder: Path) -> None:
         raise
     else:
         jobs.set_status(folder, Status("done" if complete else "stopped"))
+        if complete:
+            shutil.rmtree(folder / TEXTS, ignore_errors=True)  # the atlas has the windows
 
 
 def _create(plan: AtlasPlan, folder: Path) -> bool:

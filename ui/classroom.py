@@ -17,9 +17,10 @@ from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.text import escape_markdown, format_comma_list, join_sentences
-from ui.show.views import go_to_view
+from ui.show.views import go_to_view, link_to_view
 from ui.state import classroom
 from ui.state.navigation import BY_VIEW, view_fields, view_of_link
 from ui.state.session import current_view, get_view_state, page_query
@@ -62,7 +63,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
     parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
     if question.truth:
-        parts.append(_("The model’s answer: {truth}.", truth=format_answer(question, question.truth)))
+        parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
         found = count_correct(question, said) or 0
         parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
     if own is not None:
@@ -86,6 +87,7 @@ def _map(question: Question, said: Sequence[str], key: str) -> None:
 
 
 PROBLEM, FIELD = "class_problem", "_field"
+REVEALED = "class_revealed"  # Session key: the view on which the answers were first shown, by (code, question).
 
 
 def reply(code: str, seen: StudentView) -> None:
@@ -97,8 +99,11 @@ def reply(code: str, seen: StudentView) -> None:
     if question is None or number is None:
         return
     if seen.revealed:
-        _prompt(question, number)
-        answers(question, seen.said, f"class_answers_{number}", own=seen.own)
+        # The answers are open on the page on which the visitor first sees them.
+        first = st.session_state.setdefault(REVEALED, {}).setdefault((code, number), current_view())
+        with st.expander(_("Question {number}", number=number), expanded=first == current_view()):
+            st.markdown(escape_markdown(question.prompt))
+            answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
     problem = st.session_state.pop(PROBLEM, None)
     if seen.own is None:
@@ -209,6 +214,14 @@ def attend(seen: StudentView | NotInClass | None) -> None:
     elif current_view() != ROOM:  # This page draws the message itself.
         classroom.leave()
         show_notice(seen.sentence)
+        if store().version(code):  # The class exists, but this visitor has not joined it.
+            link_to_view(
+                ROOM,
+                _("Join"),
+                icon=":material/groups:",
+                query={classroom.ADDRESS: code},
+                help=_("Follow the class on this screen"),
+            )
 
 
 def shared_address(**fields: Any) -> str:
@@ -284,7 +297,7 @@ def _lead(code: str) -> None:
     leads = st.session_state.get(LEADS, False)
     if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
-    st.fragment(_status, run_every=EVERY)(code, leads)
+    redraw_every(EVERY, _status, code, leads)
 
 
 def _status(code: str, leads: bool) -> None:

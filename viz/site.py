@@ -19,11 +19,13 @@ from viz.components.script import escape_json, own_source, script, stylesheet, t
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
 from viz.export import caption
 from viz.site_entries import RecordedPicture, RecordedText, photo_file, picture_file, text_file
+from viz.site_live import LiveModel, live_files
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
+LIVE_POLICY = POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")  # for onnxruntime-web
 STORED = 1_000_000  # bytes that the service worker stores at once; more are stored only if a reader opens their texts
 
 
@@ -39,6 +41,7 @@ class SiteFolder:
         self.files: dict[str, bytes] = {}
         self._entries: list[tuple[RecordedText | RecordedPicture, str, float]] = []
         self._lessons: list[tuple[Mapping[str, Any], str]] = []
+        self._live: dict[str, Any] | None = None
         self._parts: dict[str, str] = {}  # components with a script of their own, which the page loads on demand
 
     @property
@@ -75,19 +78,30 @@ class SiteFolder:
         name = self._add("lessons/lesson", "json", json.dumps(contents, ensure_ascii=False).encode())
         self._lessons.append((contents, name))
 
+    def add_live(self, model: LiveModel) -> None:
+        """Add a model that readers can run in the browser; raise NoVendor if its scripts are missing."""
+        self._live = live_files(model, self._add, self.languages)
+
     def finish(self, title: str, citation: str = "") -> dict[str, bytes]:
         """Return all files, with the page, its script and its service worker; raise ValueError for no entry."""
         if not self._entries and not self._lessons:
             raise ValueError("A site needs at least one text or lesson.")
-        optional = [*self.files]
+        optional = [name for name in self.files if not name.startswith("live/")]
+        matrices = ["matrices/matrices"] if self._live else []  # the table of similarity
         parts = {name: self._add(name, "js", script(path).encode()) for name, path in self._parts.items()}
         code = self._add("site", "js", script("site/site").encode())
-        look = stylesheet("standalone/standalone", "site/site", *self._parts.values()) + style()
+        look = (
+            stylesheet("standalone/standalone", "site/site", *dict.fromkeys([*self._parts.values(), *matrices]))
+            + style()
+        )
         sheet = self._add("site", "css", look.encode())
         contents = {"languages": [self._in_language(code) for code in self.languages], "parts": parts}
+        if self._live is not None:
+            contents["live"] = self._live
         with use_language(self.languages[0]):
             self.files["index.html"] = _page(title, citation, contents, code, sheet).encode()
-        self.files["worker.js"] = _worker(self.files, optional)
+        unasked = {name: content for name, content in self.files.items() if not name.startswith("live/")}
+        self.files["worker.js"] = _worker(unasked, optional)
         return self.files
 
     def _add(self, name: str, ending: str, content: bytes) -> str:
@@ -158,16 +172,17 @@ def _entries(texts: Sequence[tuple[RecordedText | RecordedPicture, str, float]])
 
 
 def _page(title: str, citation: str, contents: Mapping[str, Any], code: str, look: str) -> str:
+    live = '<section id="live"></section>' if "live" in contents else ""
     cited = f'<p id="citation" dir="auto">{html.escape(citation)}</p>' if citation else ""
     return f"""<!doctype html>
 <html lang="{active_language()}"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{LIVE_POLICY if live else POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="generator" content="Headlight">
 <title>{html.escape(title)}</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="{look}"></head>
 <body><header><h1 dir="auto">{html.escape(title)}</h1><div id="languages"></div></header>
 <nav id="texts"></nav>
-<div id="variants"></div>
+<div id="variants"></div>{live}
 <p id="note"></p><p id="error" role="alert"></p>
 <div id="stage"><section id="lesson" hidden></section>
 <main id="view"><div class="still"><p>{html.escape(translate(UNSCRIPTED))}</p></div></main></div>

@@ -285,8 +285,8 @@ def test_of_several_heads_the_sentence_names_its_own() -> None:
 def test_the_tutorial_s_printed_weights_are_set_against_the_true_ones() -> None:
     small, worked = of("tutorial")
     said = printed_against(preset_of("tutorial")["printed"], small.tokens, worked)
-    assert "0.10 0.20 0.30 0.40 for “french” and 0.20 0.10 0.40 0.30 for “je”" in said
-    assert "0.25 0.25 0.24 0.26 for “french” and 0.26 0.23 0.29 0.21 for “je”, up to 0.15 apart." in said
+    assert "“french” 0.10 0.20 0.30 0.40 and “je” 0.20 0.10 0.40 0.30" in said
+    assert "“french” 0.25 0.25 0.24 0.26 and “je” 0.26 0.23 0.29 0.21, up to 0.15 apart." in said
     assert "A softmax keeps the order of the scores" in said
 
 

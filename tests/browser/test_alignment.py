@@ -19,7 +19,7 @@ from tests.support.atrest import PATIENCE, click, hears_clicks, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of, table_of
-from ui.pages.translate.quality import summary
+from ui.pages.translate.quality import TITLES, summary
 
 PAGE = """
 import streamlit as st
@@ -101,6 +101,6 @@ def test_sentences_of_ones_own_and_the_table_and_where_a_file_cannot_be_read(ope
     table = list(csv.DictReader(io.StringIO(table_of(download.path()))))
     assert len(table) == 2 * 3 * 3
     for row in table:
-        place = (int(row["read"].startswith("Read one")), int(row["layer"]), int(row["head"]))
+        place = (int(row["View"] == str(TITLES[CrossRowConvention.OWN])), int(row["layer"]), int(row["head"]))
         assert float(row["% found"]) == 100 * state.all().share[place]
         assert float(row["alignment error rate"]) == state.all().error[place]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, WebSocketRoute, expect
 
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import DEEP_LINK, box_of, go_to, open_page, painted, stands
+from ui.streamlit_internals import MESSAGES, ForwardMsg
 
 
 @pytest.fixture
@@ -67,6 +68,57 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("button", name="Open a room")).to_be_visible()
     expect(student.get_by_text(f"There is no room “{code}”")).to_be_visible()
+
+
+class FragmentFilter:
+    """A WebSocket route that drops the elements of fragments while a run of the whole page is sent.
+
+    Streamlit does the same if an update of a fragment is due during a run of the page.
+    """
+
+    def __init__(self) -> None:
+        self.drops = False
+        self.dropped = 0
+
+    def __call__(self, socket: WebSocketRoute) -> None:
+        """Forward the messages between the browser and the app."""
+        app = socket.connect_to_server()
+        app.on_message(lambda sent: self._forward(socket, sent))
+
+    def _forward(self, socket: WebSocketRoute, sent: str | bytes) -> None:
+        message = ForwardMsg()
+        message.ParseFromString(sent if isinstance(sent, bytes) else sent.encode())
+        if self.drops and message.delta.fragment_id:
+            self.dropped += 1
+            return
+        if message.HasField("script_finished"):
+            self.drops = False
+        socket.send(sent)
+
+
+def test_the_form_stays_if_an_update_is_due_during_a_run(
+    page: Page, student: Page, app_url: str, problems: Problems
+) -> None:
+    problems.allow(DEEP_LINK)
+    fragments = FragmentFilter()
+    page.route_web_socket(lambda url: MESSAGES in url, fragments)
+    open_page(page, app_url, "/classroom")
+    page.get_by_role("button", name="Open a room").click()
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
+    fields = page.get_by_role("textbox", name="Question"), page.get_by_role("button", name="Close the room")
+    for field in fields:
+        expect(field).to_be_visible()
+    rest(page)
+    fragments.drops = True
+    page.get_by_text("Share my view").click()
+    expect(page.get_by_role("switch", name="Share my view")).to_be_checked()
+
+    open_page(student, app_url, "/classroom", **{"class": code})
+    student.get_by_role("button", name="Join").click()
+    expect(page.get_by_text("1 student is here.")).to_be_visible()  # An update after the run.
+    assert fragments.dropped
+    for field in fields:
+        expect(field).to_be_visible()
 
 
 # Letter height in window pixels, for HTML elements, SVG texts and the last text drawn on a canvas.

@@ -40,8 +40,8 @@ def judged(predictor: Predictor, text: str, pair: str) -> float:
     return predictor.backend.predict(NextSentence(model=predictor.model, text=text, pair=pair)).probability
 
 
-def saved(page: Page, name: str) -> list[list[str]]:
-    waiting = file_of(page.get_by_role("button", name=name, exact=True))
+def saved(page: Page, key: str) -> list[list[str]]:
+    waiting = file_of(page.locator(f".st-key-{key}").get_by_role("button"))
     return list(csv.reader(io.StringIO(table_of(waiting.path()))))
 
 
@@ -55,7 +55,7 @@ def test_both_orders_and_who_looks_across_are_the_backends_and_all_is_accessible
     page.set_viewport_size(DESKTOP)
     one, other = judged(predictor, A, B), judged(predictor, B, A)
     says(page, re.compile(f"A, B {one:.3f} .*B, A {other:.3f}"))
-    _, *rows = saved(page, "Save the table")
+    _, *rows = saved(page, "next_save")
     assert [float(row[2]) for row in rows] == pytest.approx([one, other], rel=1e-6)
     trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
@@ -95,7 +95,8 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
     odd.write_text("only one column\n")
     bold = "<b>it</b>"
     opened(page, predictor, pair=f"{bold} was in it. It was in it. The cat was it.")
-    says(page, bold)
+    says(page, re.compile("A, B [01]"))
+    expect(page.locator("b").filter(has_text="it")).to_have_count(0)
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     page.get_by_role("button", name="Open a file").click()
     upload = page.locator("[data-testid='stPopoverBody'] input[type=file]")
@@ -106,7 +107,7 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Judge these pairs").click()
     says(page, re.compile(r"In \d of 2 pairs"))
-    names, *rows = saved(page, "Save the table")
+    names, *rows = saved(page, "pairs_save")
     assert names == ["first text", "second text", "probability", "other way round", "remark"]
     assert [tuple(row[:2]) for row in rows[:2]] == [("The cat was it.", "'=It was in it."), ("A, b", "the street")]
     expected = [(judged(predictor, a, b), judged(predictor, b, a)) for a, b in pairs[:2]]

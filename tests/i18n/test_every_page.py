@@ -326,9 +326,9 @@ PAGES = {
     "whole_pass": Page(
         [
             ({"model": EMBEDDED, "text": "The cat sat."}, "不是概率"),
-            (BLANK, "被遮住的词元 3 最可能是“"),
+            (BLANK, "词元 3“[MASK]”处的输出：“"),
             ({**BLANK, "ends": "next", "pair": "It was tired."}, "“第二段接在后面”"),
-            ({**BLANK, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "修改前，词元 3“"),
+            ({**BLANK, "zoom": "stage", "stage": 40, "row": 3, "change": "stage"}, "词元 3“[MASK]”处的输出：“"),
             ({**BLANK, "zoom": "stage", "stage": 40, "change": "stage", "becomes": "much"}, "“much”不是数字"),
             (HEAD, "已消融头 0-0。"),
             ({**HEAD, "lender": "The dog [MASK]"}, "已在 9 个词元中的 5 个上换入头 0-0 的输出。"),
@@ -340,7 +340,7 @@ PAGES = {
             ),
             ({"text": "The cat sat.", "zoom": "stage", "stage": 2, "row": 1, "column": 3}, "选中的数："),
             ({"model": TRANSLATOR, "text": "The cat sleeps.", "zoom": "layer", "stage": 60}, "解码器，第 0 层，"),
-            ({"model": TRANSLATOR, "text": "The cat sleeps."}, "”之后最可能的是"),
+            ({"model": TRANSLATOR, "text": "The cat sleeps."}, "”处的输出：“"),
         ],
         ("Paris is the [MASK] of France",),
     ),
@@ -355,9 +355,9 @@ PAGES = {
     ),
     "why_attention": Page(
         [
-            ({}, "自注意力的代价是循环层的 1/24"),
-            ({"task": "parity", "when": "before", "n": 500, "d": 64}, "循环层的代价是自注意力的 1/7.81"),
-            ({"task": "order", "n": 64, "d": 64}, "自注意力与循环层的代价相同"),
+            ({}, "自注意力的代价是循环层的 0.0417 倍"),
+            ({"task": "parity", "when": "before", "n": 500, "d": 64}, "自注意力的代价是循环层的 7.81 倍"),
+            ({"task": "order", "n": 64, "d": 64}, "自注意力的代价是循环层的 1 倍"),
         ],
     ),
 }

@@ -38,7 +38,7 @@ class JobContext:
     machine: Machine
 
     @property
-    def labelled(self) -> LabeledTask:
+    def labelled_task(self) -> LabeledTask:
         """Return the labelled texts, which the phases after the training need; raise TypeError for questions."""
         if isinstance(self.task, QuestionSet):
             raise TypeError("questions have no labels")
@@ -95,7 +95,7 @@ def _train_control(asked: JobContext) -> bool:
     from training.finetune.control import teach_twins
 
     folder, taught_in = asked.folder / jobs.TWIN, asked.folder / sources.MODEL
-    return teach_twins(asked.labelled, asked.job.model, asked.settings, folder, asked.machine, taught_in)
+    return teach_twins(asked.labelled_task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
 
 
 def _changes(asked: JobContext) -> bool:
@@ -105,7 +105,7 @@ def _changes(asked: JobContext) -> bool:
     folder, twins = asked.folder, asked.folder / jobs.TWIN
     if not fine_tuning_changes.is_complete(folder / jobs.CHANGES):
         both = folder / sources.MODEL, twins
-        compare(asked.labelled, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
+        compare(asked.labelled_task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
     for place in places(twins):
         shutil.rmtree(place, ignore_errors=True)
     return True

@@ -18,6 +18,7 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.predictions import Place, lies_in
 from inference.text.words import number_words
+from ui.show.tour import is_touring
 from ui.state.params import get_params, set_params, widget_key
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
@@ -81,14 +82,16 @@ def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: 
             label_visibility="collapsed",
         )
     with row if buttons is None else buttons:
-        draw_back_and_next("stage", at, len(names), lambda stage: set_params(kind, stage=names[stage]))
+        draw_back_and_next(
+            "stage", at, len(names), lambda stage: set_params(kind, stage=names[stage]), not is_touring()
+        )
     return shown
 
 
-def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None]) -> None:
+def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None], keys: bool = True) -> None:
     """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the number of the new step.
 
-    The keys Alt+Page Up and Alt+Page Down do the same. ``at`` = ``count`` is the place after the last step.
+    With ``keys``, Alt+Page Up and Alt+Page Down do the same. ``at`` = ``count`` is the place after the last step.
     """
     for label, step, shortcut in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
         st.button(
@@ -97,7 +100,7 @@ def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None])
             disabled=not 0 <= at + step < count,
             on_click=go,
             args=(at + step,),
-            shortcut=shortcut,
+            shortcut=shortcut if keys else None,
         )
 
 

@@ -12,6 +12,7 @@ from inference.files.packages import FETCH, MAKE
 from ui.paths import ROOT
 from ui.run.network import note_hub_failure
 from ui.run.notices import show_error, show_notice
+from ui.run.redrawing import redraw_every
 from ui.run.services import get_backend
 from ui.show.text import join_sentences
 from ui.state.view_state import ViewState
@@ -50,7 +51,7 @@ def draw_offer(choice: ViewState, found: Offer) -> None:
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:
-        _watch(key)
+        redraw_every(0.5, _watch, key)
         return
     show_notice(_describe_offer(found), role="status")
     st.button(
@@ -81,7 +82,6 @@ def _describe_offer(found: Offer) -> str:
     return join_sentences(_(KINDS[found.kind], model=found.id, details=details), fits)
 
 
-@st.fragment(run_every=0.5)
 def _watch(key: tuple[str, str]) -> None:
     """Draw a model's download, updated twice a second; rerun the page when it is complete."""
     download: Download | None = st.session_state[RUNNING].get(key)

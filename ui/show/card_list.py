@@ -12,6 +12,7 @@ from classroom.errors import NotInClass
 from i18n import _
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown
 from ui.show.views import file_of
@@ -36,7 +37,7 @@ def draw_card_list(cards: Sequence[Card]) -> None:
 def draw_board(code: str) -> None:
     """Draw the board of a class, which follows the cards of others."""
     st.subheader(_("The board"))
-    st.fragment(_draw_posted, run_every=EVERY)(code)
+    redraw_every(EVERY, _draw_posted, code)
 
 
 def _draw_posted(code: str) -> None:

@@ -7,22 +7,20 @@ restored on all other pages, at the last stop, at the end of the tour and after 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Any
 
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from i18n import active_language as spoken
-from lessons.library import tour
+from lessons.library import come_along, tour
 from lessons.schema import LessonStep
 from ui.run.notices import show_notice
-from ui.server.middleware import NAME, VALUE
 from ui.show.views import go_to_view
 from ui.state.navigation import view_named
 from ui.state.session import VIEW, get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse
+from ui.state.visitor_values import VisitorValues
 
 STOP = "tour_stop"  # Session key of the stop's index; missing outside the tour.
 LEFT = "tour_left"  # Session key of the stop at which the visitor left.
@@ -46,8 +44,7 @@ POINTED = {
 BUTTON = gettext_lazy("2-minute tour")
 OUTLINE = "--headlight-tour: 3px solid #a63d00; outline: 3px solid #a63d00; outline-offset: 4px; border-radius: 6px;"
 
-_KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # (stop, visitor's choice) by cookie
-_LOCK = threading.Lock()
+_KEPT: VisitorValues[tuple[int, ViewState]] = VisitorValues(MOST_KEPT)  # (stop, visitor's choice)
 
 
 def keep_own_choice(view: str) -> None:
@@ -107,6 +104,11 @@ def leave() -> None:
     _restore()
 
 
+def is_touring() -> bool:
+    """Return True on the tour, whose buttons then have the keys Alt+Page Up and Alt+Page Down."""
+    return STOP in st.session_state
+
+
 def left_at() -> int:
     """Return the number of the current stop, or of the stop at which the visitor left the tour."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
@@ -121,6 +123,7 @@ def _stop(view: str, at: int) -> None:
         ("Alt+PageDown", "Alt+PageUp") if view != "lessons" else (None, None)
     )  # Lessons use these keys for their own steps.
     title, text = (said.in_language(spoken()) for said in (steps[at].title, steps[at].text))
+    text = text.replace("{lessons}", str(len(come_along())))
     if here:
         show_notice(
             _("Stop {at} of {all}: {title} {text}", at=at + 1, all=len(steps), title=title, text=text), role="status"
@@ -162,8 +165,7 @@ def _restore() -> None:
         return
     own = _own_choice()
     del st.session_state[OWN]
-    with _LOCK:
-        _KEPT.pop(_cookie(), None)
+    _KEPT.delete()
     if own != get_view_state():
         set_view_state(**vars(own))
 
@@ -174,8 +176,7 @@ def _resume(view: str) -> None:
     if state.get(RESUMED):
         return
     state[RESUMED] = True
-    with _LOCK:
-        stop, own = _KEPT.get(_cookie(), (-1, get_view_state()))
+    stop, own = _KEPT.get() or (-1, get_view_state())
     if stop >= 0 and view == _view_of(tour().steps[stop]) and _reads_same(get_view_state(), stop):
         state[STOP], state[OWN] = stop, own
 
@@ -205,19 +206,9 @@ def _rejoin(view: str) -> None:
 
 
 def _remember_choice(stop: int, own: ViewState) -> None:
-    """Save the choice for a reload, by the visitor's cookie; drop the oldest entries beyond MOST_KEPT."""
-    cookie = _cookie()
-    if VALUE.fullmatch(cookie) is None or len(own.text) + len(own.pair) + len(own.target) > LONGEST_KEPT:
-        return
-    with _LOCK:
-        _KEPT[cookie] = stop, own
-        _KEPT.move_to_end(cookie)
-        while len(_KEPT) > MOST_KEPT:
-            _KEPT.popitem(last=False)
-
-
-def _cookie() -> str:
-    return str(st.context.cookies.get(NAME, ""))
+    """Save the choice for a reload, unless it is too long."""
+    if len(own.text) + len(own.pair) + len(own.target) <= LONGEST_KEPT:
+        _KEPT.put((stop, own))
 
 
 def _query(stop: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 
 import numpy as np
 import plotly.graph_objects as go
@@ -55,12 +56,20 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
         showgrid=False,
     )
     figure.update_xaxes(range=[0, 1.12 * max([*numbers, 0]) or 1], fixedrange=True)
+    if numbers and all(isinstance(value, int) for value in numbers):
+        figure.update_xaxes(dtick=ceil(max(*numbers, 1) / 8))  # whole numbers of answers
     figure.update_layout(height=110 + 26 * len(names), bargap=0.25, showlegend=False)
     return figure
 
 
 def _format_short(value: float) -> str:
-    """Return a value with two decimals, or with a significant digit if two decimals would give 0.00."""
+    """Return a value with two decimals, or with a significant digit if two decimals would give 0.00.
+
+    >>> _format_short(2), _format_short(2.0), _format_short(0.001)
+    ('2', '2.00', '0.001')
+    """
+    if isinstance(value, int):
+        return str(value)
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
 
 

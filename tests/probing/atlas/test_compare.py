@@ -36,7 +36,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: root / f"atlas-{name}" for name in ("one", "gpt2", "other")}
 
 
-def changed(atlas: Atlas, head: int, measure: str, by: float) -> Atlas:
+def shift_measure(atlas: Atlas, head: int, measure: str, by: float) -> Atlas:
     copy = Atlas(atlas.folder, atlas.manifest)
     arrays = {name: np.array(array) for name, array in atlas.arrays.items()}
     for name in ("mean", "low", "high"):
@@ -56,7 +56,7 @@ def test_an_atlas_equals_itself(folders: dict[str, Path]) -> None:
 
 def test_a_change_of_a_head_is_found_and_its_sign_follows_the_order(folders: dict[str, Path]) -> None:
     atlas = Atlas.open(folders["one"])
-    other = changed(atlas, 2, "previous", 0.25)
+    other = shift_measure(atlas, 2, "previous", 0.25)
     forwards, backwards = compare_atlases(atlas, other), compare_atlases(other, atlas)
     assert np.argwhere(forwards.clear).tolist() == [[2, MEASURES.index("previous")]]
     np.testing.assert_allclose(forwards.difference, -backwards.difference)

@@ -43,7 +43,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Yield the list of requested priorities; restore the SIGTERM handler and change no priority."""
     ranks: list[int] = []
     monkeypatch.setattr(os, "nice", ranks.append)
-    monkeypatch.setattr(process, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(process, "end_with_parent", lambda: None)
     before = signal.getsignal(signal.SIGTERM)
     yield ranks
     signal.signal(signal.SIGTERM, before)
@@ -157,14 +157,14 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     process.run(begun(tmp_path, revision="v1"))
     process.run(begun(tmp_path, data="sib-200-en"))
     own, ready = seen
-    assert (own.labelled.labels, own.labelled.name, own.labelled.called) == (
+    assert (own.labelled_task.labels, own.labelled_task.name, own.labelled_task.called) == (
         classified(),
         "mine <b>.csv",
         "headlight-toys",
     )
     assert (own.settings, own.job.settings) == (replace(FAST, revision="v1"), FAST)
-    assert ready.labelled.labels == ready_sets.load("sib-200-en")
-    assert ready.labelled.licence == "CC-BY-SA-4.0"
+    assert ready.labelled_task.labels == ready_sets.load("sib-200-en")
+    assert ready.labelled_task.licence == "CC-BY-SA-4.0"
     process.run(begun(tmp_path, "answer", data=ready_sets.QUESTIONS.id))
     process.run(begun(tmp_path, "answer", rows=read_questions(TaskFiles(SQUAD))))
     ready, own = seen[2:]
@@ -173,7 +173,7 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     assert ready.task.train == ready_sets.load_questions(FAST.seed).train
     assert (own.task.name, own.task.called) == ("mine <b>.csv", "headlight-toys")
     with pytest.raises(TypeError):
-        _ = own.labelled
+        _ = own.labelled_task
 
 
 def test_questions_end_after_their_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def test_the_process_ends_with_the_app() -> None:
     # The process computes instead of sleeping, because a signal just before a sleep is noticed only after the sleep.
     busy = (
         "from training.finetune import job_command as job\n"
-        " job._lower_priority()\n job._end_with_parent()\n while True: pass"
+        " job.lower_priority()\n job.end_with_parent()\n while True: pass"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", f"try:\n {busy}\nexcept KeyboardInterrupt: print('stopped')"],

@@ -128,6 +128,7 @@ def test_the_process_builds_an_atlas_and_says_why_it_cannot(tmp_path: Path, monk
     found = builds.look(good)
     assert (found.state, found.has_atlas) == ("done", True)
     assert Atlas.open(found.atlas).manifest["finished"]
+    assert not (found.folder / TEXTS).exists()
     assert not (found.atlas / SHARDS).exists()
     bad = begin(builds, model=model, files=[("a.jsonl", b"{")])
     builds.wait()

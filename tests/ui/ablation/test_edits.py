@@ -32,5 +32,5 @@ def test_heads_are_counted_and_named_by_kind() -> None:
 def test_a_long_list_is_cut_but_counted() -> None:
     many = tuple(Ablate(0, head) for head in range(MOST_LISTED + 3))
     said = count_edits(many)
-    assert said.startswith(str(len(many)))
+    assert f"({len(many)})" in said
     assert len(re.findall(r"0-\d+", said)) == MOST_LISTED

@@ -6,10 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from i18n import use_language
+from lessons.library import come_along
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, go, notes, press
 from ui.show import tour
 from ui.show.views import file_of
+from ui.state import visitor_values
 from ui.state.navigation import view_named
 from ui.state.view_state import DEFAULT_MODEL
 
@@ -54,7 +56,8 @@ def walk(language: str) -> None:
     for at, step in enumerate(steps):
         assert not page.exception
         assert notes(page, "refusal") == []
-        assert any(step.text.in_language(language) in said for said in notes(page))
+        text = step.text.in_language(language).replace("{lessons}", str(len(come_along())))
+        assert any(text in said for said in notes(page))
         assert step.view is not None
         query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
         asks_for = {name: raw for name, raw in step.view.query if name not in ("text", "focus", "to")}
@@ -134,7 +137,7 @@ def test_a_text_typed_on_the_tour_is_kept() -> None:
 
 @pytest.mark.slow
 def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tour, "_cookie", lambda: "a" * 22)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "a" * 22)
     before = on_the_tour(5)
     query = {name: value[0] if isinstance(value, list) else value for name, value in before.query_params.items()}
     page = asked("translate", **query)
@@ -181,3 +184,11 @@ def test_six_stops_in_both_languages() -> None:
     assert len(stops.steps) == 6
     assert all(step.view is not None and step.question is None for step in stops.steps)
     assert all({"en", "zh"} <= dict(said.by).keys() for step in stops.steps for said in (step.title, step.text))
+
+
+@pytest.mark.slow
+def test_the_last_stop_states_the_number_of_lessons() -> None:
+    page = asked("lessons")
+    page.session_state[tour.STOP] = len(its_stops().steps) - 1
+    (said,) = [said for said in notes(page.run()) if "Stop 6 of 6" in said]
+    assert f"{len(come_along())} lessons" in said

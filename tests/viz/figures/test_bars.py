@@ -36,3 +36,10 @@ def test_the_rest_comes_last_and_is_pale() -> None:
 def test_nothing_to_show_is_no_error(values: tuple[float, ...]) -> None:
     figure = bars(LABELS[: len(values)], values, LIGHT, "")
     assert figure.layout.xaxis.range[1] > 0
+
+
+def test_numbers_of_answers_are_whole() -> None:
+    figure = bars(["yes", "no"], [2, 1], LIGHT, "Answers", "answers")
+    assert list(figure.data[0].text) == ["2", "1"]
+    assert figure.layout.xaxis.dtick == 1
+    assert list(bars(["yes"], [0.5], LIGHT, "Chance").data[0].text) == ["0.50"]

@@ -17,6 +17,7 @@ from ui.pages.atlas_build.routes import address
 from ui.run.atlas_builds import builds
 from ui.run.fine_tuning import visitor
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.views import link_to_view
 from ui.state.params import get_params, set_params
 
@@ -98,7 +99,7 @@ def _draw_build(look: AtlasBuildStatus) -> None:
         show_notice(look.build.title, role="status")
         st.button(_("New atlas"), on_click=set_params, args=(AtlasBuildOptions,), kwargs={"build": ""})
     every = EVERY if look.state == "running" else None
-    st.fragment(_watch, run_every=every)(look.build.id, look.state)
+    redraw_every(every, _watch, look.build.id, look.state)
     if look.has_atlas and look.state != "running":
         with st.container(horizontal=True):
             link_to_view("head_atlas", _("Open atlas"), icon=":material/map:", query={"atlas": look.build.id})

@@ -98,7 +98,7 @@ def _draw_map(found: AtlasComparison, show: str) -> None:
     st.caption(_("Ring: a clear change. Click a head to see its measures in both atlases."))
 
 
-def _chosen(found: AtlasComparison) -> int:
+def _chosen_index(found: AtlasComparison) -> int:
     """Return the number of the selected head, or of the head that changed most."""
     view = get_view_state()
     numbers = [at for at, head in enumerate(found.heads) if (head.layer, head.head) == (view.layer, view.head)]
@@ -106,13 +106,13 @@ def _chosen(found: AtlasComparison) -> int:
 
 
 def _chosen_place(found: AtlasComparison) -> tuple[int, int]:
-    head = found.heads[_chosen(found)]
+    head = found.heads[_chosen_index(found)]
     return head.layer, head.head
 
 
 def _draw_head(found: AtlasComparison, first: str, second: str) -> None:
     """Draw the measures of the selected head in both atlases, and links to its two pages."""
-    at = _chosen(found)
+    at = _chosen_index(found)
     head = found.heads[at]
     st.subheader(_("Head {head}", head=head.label))
     draw_table(

@@ -195,21 +195,26 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
     steps = [
         MatrixStep(
             "dot",
-            MatrixSpec("Q·Kᵀ", dots, note=who, **common),
+            MatrixSpec("Q·Kᵀ", dots, note=_alone(who), **common),
             product(worked.queries[:, own], worked.keys[:, own].T),
         )
     ]
     if scaled:
         root = f"√{worked.channels}"
         how = lambda row, column: f"{figure(dots[row, column])} / {root}"  # noqa: E731
-        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=who, **common), how))
+        steps.append(MatrixStep("scaled", MatrixSpec(f"Q·Kᵀ / {root}", scores, note=_alone(who), **common), how))
     if bool(np.isinf(masked).any()):
         how = lambda row, column: _("masked") if column > row else figure(scores[row, column])  # noqa: E731
-        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=who, **common), how))
+        steps.append(MatrixStep("masked", MatrixSpec(_("masked"), masked, note=_alone(who), **common), how))
     return [
         *steps,
         *softmax_steps("s", masked, (shift, powers, sums, worked.weights[head]), who, common, "A = softmax"),
     ]
+
+
+def _alone(note: str) -> str:
+    """Return a note without the colon that would separate it from a description."""
+    return note.rstrip(" :：")
 
 
 def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
@@ -235,14 +240,16 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     title = f"e^({letter} − max)" if moved else f"e^{letter}"
     rows = {name: value for name, value in common.items() if name in ("rows", "marked_rows")}
     return [
-        MatrixStep(f"e{letter}", MatrixSpec(title, powers, note=who + less, palette="sequential", **common), power),
+        MatrixStep(
+            f"e{letter}", MatrixSpec(title, powers, note=_alone(who + less), palette="sequential", **common), power
+        ),
         MatrixStep(
             f"sum{letter}",
             MatrixSpec(
                 _("sum"),
                 sums[:, None],
                 columns=(_("sum"),),
-                note=who,
+                note=_alone(who),
                 **rows,
             ),
             lambda row, _column: format_sum(powers[row]),

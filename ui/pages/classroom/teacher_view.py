@@ -15,6 +15,7 @@ from ui.classroom import LEADS, answers, class_summary
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.tables import csv_table, download_button
 from ui.show.text import escape_markdown
 from ui.state import classroom
@@ -110,7 +111,7 @@ def desk(code: str) -> None:
         _entrance(code)
     with leading:
         _draw_lead_toggle(code)
-        st.fragment(_draw_live_answers, run_every=EVERY)(code)
+        redraw_every(EVERY, _draw_live_answers, code)
         draw_question_form(code)
         _closing(code)
 

@@ -12,19 +12,22 @@ from attention.view import DisplayToken
 from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
-from i18n import LazyMessage, _, translate
+from i18n import LazyMessage, _, gettext_lazy, translate
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
 from lessons.steps import describe_answer, format_answer, markdown_of, right_answer
-from ui.pages.lessons.current_lesson import NamedLesson, draw_markdown
+from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.show.tables import csv_table, download_button
 from ui.state import classroom
+from ui.state.visitor_values import VisitorValues
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
+MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose answers a reload keeps, and characters of each
+_KEPT: VisitorValues[dict[tuple[str, int], StepAnswer]] = VisitorValues(MOST_KEPT)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def answer_at(name: str, step: int) -> StepAnswer:
 def note(name: str, step: int, **changes: Any) -> StepAnswer:
     """Update the stored answer at a step of a lesson, and return it."""
     _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
+    _save()
     return now
 
 
@@ -73,6 +77,7 @@ def forget(name: str) -> None:
     """Delete all answers of a lesson."""
     for key in [key for key in _all_answers() if key[0] == name]:
         del _all_answers()[key]
+    _save()
 
 
 def count_answered(known: NamedLesson) -> tuple[int, int]:
@@ -129,12 +134,24 @@ def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
 
 
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
-    kept: dict[tuple[str, int], StepAnswer] = st.session_state.setdefault(ANSWERS, {})
+    """Return the answers by lesson and step; a new session begins with those that the visitor saved."""
+    if ANSWERS not in st.session_state:
+        st.session_state[ANSWERS] = dict(_KEPT.get() or {})
+    kept: dict[tuple[str, int], StepAnswer] = st.session_state[ANSWERS]
     return kept
+
+
+def _save() -> None:
+    """Save the answers for a reload, except to the reader's own lesson, which may change."""
+    saved = {key: one for key, one in _all_answers().items() if key[0] != OWN}
+    if sum(len(one.text) + len(one.read) for one in saved.values()) <= LONGEST_KEPT:
+        _KEPT.put(saved)
 
 
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
+ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
+NOT_YET = gettext_lazy("Not yet. Look again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
@@ -146,8 +163,11 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        if st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like")):
+        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        entered = answer is not None and st.session_state.get(ENTERED) == slot
+        if pressed or entered:
             found = _record_answer(key, question, answer, seen)
+            st.session_state.pop(ENTERED, None)
         if found.hints < len(question.hints):
             left = len(question.hints) - found.hints
             help = _("{left} left", left=left)
@@ -163,7 +183,9 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
         st.markdown(_("*Hint:* {hint}", hint=markdown_of(hint)))
-    _outcome(question, found)
+    if found.answer == answer or found.revealed:
+        _draw_verdict(found)
+    _draw_solution(question, found)
 
 
 def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
@@ -175,9 +197,10 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
         texts = {key: markdown_of(text) for key, text in question.choices}
         at = keys.index(before) if before in keys else None
         return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
+    on_enter: Any = {"on_change": _note_entry, "args": (slot,)}
     if question.kind == "number":
         number: float | None = st.number_input(
-            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200
+            label, value=before, key=f"{slot}_number", format="%0.4g", step=None, width=200, **on_enter
         )
         return number
     if question.kind == "head":
@@ -185,8 +208,13 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
     if question.kind == "token":
         return _token(slot, found, seen)
     if question.kind == "word":
-        return st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300) or None
+        word = st.text_input(label, value=before or "", key=f"{slot}_word", max_chars=200, width=300, **on_enter)
+        return word or None
     return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
+
+
+def _note_entry(slot: str) -> None:
+    st.session_state[ENTERED] = slot
 
 
 def _head(slot: str, seen: StepView) -> Answer | None:
@@ -224,7 +252,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 
 
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
-    """Check the answer, and store it with the result."""
+    """Check the answer, and store it with the result; the same answer again is not another try."""
     if answer is None:
         show_notice(_("Answer first: pick or type something."), role="status")
         return answer_at(*key)
@@ -232,7 +260,7 @@ def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, se
     changes: dict[str, Any] = {
         "answer": answer,
         "text": format_answer(question, answer, _keys(seen)),
-        "tries": before.tries + 1,
+        "tries": before.tries + (not before.tries or answer != before.answer),
     }
     right = _find_answer(question, seen)
     if isinstance(right, CheckedAnswer):
@@ -271,14 +299,18 @@ def _own_text(seen: StepView, question: LessonQuestion) -> str:
     return seen.asked.reading.text if question.check is None and question.right is None else ""
 
 
-def _outcome(question: LessonQuestion, found: StepAnswer) -> None:
-    """Draw the feedback on the answer, and the text after it."""
+def _draw_verdict(found: StepAnswer) -> None:
+    """Draw the feedback on the answer."""
     if found.right is True:
         show_notice(_("Right."), role="status")
     elif found.right is False and not found.revealed:
-        show_notice(_("Not yet. Look again, take a hint, or see the answer."), role="status")
+        show_notice(NOT_YET, role="status")
     elif found.tries and found.right is None:
         show_notice(_("Kept for your worksheet."), role="status")
+
+
+def _draw_solution(question: LessonQuestion, found: StepAnswer) -> None:
+    """Draw the numbers behind the right answer and the text after it, if the question is over."""
     if found.is_over:
         if found.said:
             show_notice(found.said, role="status")

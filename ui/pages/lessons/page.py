@@ -131,7 +131,7 @@ def _draw_navigation(at: int, count: int) -> None:
         st.markdown(_("Step {at} of {all}", at=at + 1, all=count), width="content")
         draw_back_and_next("lesson", at, count, _go)
         st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
-                  type="tertiary", help=_("Your answers stay while this window is open"))  # fmt: skip
+                  type="tertiary", help=_("Your answers stay until the app restarts"))  # fmt: skip
 
 
 def _go(step: int) -> None:
@@ -165,7 +165,7 @@ def how_to_read() -> None:
         st.markdown(
             _(
                 "- Each step shows a view and asks a question: look, predict, answer, compare. Answers stay "
-                "in this window until you save the worksheet.\n- Correct answers are computed from the model "
+                "until the app restarts: save the worksheet.\n- Correct answers are computed from the model "
                 "if possible. Layers and heads count from 0.\n- Keys: Alt+Page Down for the next step, "
                 "Alt+Page Up for the previous step."
             )

@@ -76,7 +76,7 @@ def _draw_expected(at: int, step: LessonStep) -> None:
         if right is not None:
             keys = seen.asked.view().keys if question.kind == "token" else ()
             answer = format_answer(question, right.answer, keys)
-            show_notice(f"{answer} · {told_here(right.said)}".rstrip(" ·"), role="status")
+            show_notice(" — ".join(part for part in (answer, told_here(right.said)) if part), role="status")
     except Unanswerable as error:
         show_notice(error.args[0], role="status")
     except UserError as refusal:

@@ -31,6 +31,7 @@ from ui.run.services import get_backend
 from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices, draw_microscope
+from ui.show.text import escape_markdown
 from ui.show.views import link_to_view
 from ui.state.navigation import title_of, view_named
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
@@ -114,6 +115,7 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held == VIEW:
         show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
+    st.caption(_("Model: {name}", name=escape_markdown(_model_title(choice.model))))
     name = view_named(pointed.page) if _is_drawn(pointed) else None
     try:
         if name == "explore":
@@ -129,6 +131,11 @@ def draw(pointed: Pointed, held: str = "") -> StepView:
     if held != RESULTS:
         _draw_page_links(pointed, choice)
     return seen
+
+
+def _model_title(name: str) -> str:
+    """Return the title of a model's card, or its name without a card."""
+    return next((translate(card.title) for card in get_backend().models() if card.id == name), name)
 
 
 def _read(choice: ViewState) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
     about = {**model_provenance(), "text": first, "pair": second}
-    download_table(csv_table(columns, rows), "headlight-next-sentence.csv", provenance=about)
+    download_table(csv_table(columns, rows), "headlight-next-sentence.csv", key="next_save", provenance=about)
 
 
 def describe_training(judged: NextSentenceAnswer) -> str:

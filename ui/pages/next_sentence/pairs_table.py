@@ -222,4 +222,4 @@ def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
         {name: [row[at] for row in rows] for at, name in enumerate(columns)},
         column_config={name: translate(heading) for name, heading in HEADINGS.items()},
     )
-    download_table(csv_table(columns, rows), "headlight-pairs.csv", provenance=model_provenance())
+    download_table(csv_table(columns, rows), "headlight-pairs.csv", key="pairs_save", provenance=model_provenance())

@@ -14,6 +14,7 @@ from training.jobs.job import JobStatus
 from ui.pages.teach.options import TeachOptions
 from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
 from ui.show.text import join_sentences
@@ -172,7 +173,7 @@ def draw_progress(look: JobStatus) -> None:
     """Draw the progress of a training; the fragment redraws itself while the training waits or runs."""
     _draw_title(look)
     lives = look.state in ("waiting", "running")
-    st.fragment(_watch, run_every=EVERY if lives else None)(look.job.id, _job_state(look))
+    redraw_every(EVERY if lives else None, _watch, look.job.id, _job_state(look))
 
 
 def _draw_title(look: JobStatus) -> None:

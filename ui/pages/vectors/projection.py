@@ -15,6 +15,7 @@ from ui.input.controls import bound_widget
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import model_provenance
 from viz.figures.vectors import scatter
@@ -124,7 +125,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     if arrangement.state == "done":
         return arrangement.points
     if arrangement.state in ("waiting", "running"):
-        _watch(arrangement)
+        redraw_every(0.5, _watch, arrangement)
         return None
     if arrangement.state == "stopped":
         show_notice(arrangement.late or _("Stopped."), role="status")
@@ -138,7 +139,6 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
     return None
 
 
-@st.fragment(run_every=0.5)
 def _watch(arrangement: UmapJob) -> None:
     """Draw the progress of a job; rerun the page when the job has ended."""
     if arrangement.state not in ("waiting", "running"):

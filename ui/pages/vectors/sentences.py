@@ -23,6 +23,7 @@ from ui.pages.vectors.options import VectorsOptions, pick_mix, pick_pooling
 from ui.pages.vectors.projection import picture
 from ui.run import visitors
 from ui.run.notices import show_error, show_notice
+from ui.run.redrawing import redraw_every
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
@@ -94,7 +95,7 @@ def _run(asked: Pooled) -> VectorRun | None:
     run.wait(PATIENCE)
     if run.state == "done":
         return run
-    _watch()
+    redraw_every(0.5, _watch)
     return None
 
 
@@ -106,7 +107,6 @@ def _ends() -> Callable[[], CancelToken]:
     )
 
 
-@st.fragment(run_every=0.5)
 def _watch() -> None:
     """Draw the progress of the run, with buttons to stop and resume; rerun the page when it is done."""
     run = stored_run(st.session_state, RUN)

@@ -14,6 +14,7 @@ from ui.input.controls import bound_widget, draw_back_and_next
 from ui.pages.whole_pass.inspector import HEADS, PassInspector, WholePassOptions
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
 from ui.show.tables import page_provenance
+from ui.show.tour import is_touring
 from ui.state.params import set_params
 from viz.components.stack import stack
 from viz.components.stack.stack import StackPart, StackRow
@@ -138,7 +139,9 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
     here = shown.index(chosen)
     both = beside.container(horizontal=True)  # keeps the buttons in a row on narrow screens too
     with both:
-        draw_back_and_next("pass", here, len(shown), lambda other: _open_stage(stages.index(shown[other])))
+        draw_back_and_next(
+            "pass", here, len(shown), lambda other: _open_stage(stages.index(shown[other])), not is_touring()
+        )
 
 
 def _stage(asked: PassInspector, stage: Stage) -> str:

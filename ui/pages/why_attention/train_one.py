@@ -25,6 +25,7 @@ from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import WITHOUT, WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
 from ui.run.notices import show_notice
+from ui.run.redrawing import redraw_every
 from ui.show.chart import draw_chart, theme
 from ui.show.text import join_sentences
 from viz.figures.training import Curve, seeds
@@ -47,7 +48,7 @@ def train_one(options: WhyAttentionOptions) -> None:
         ask = _controls(options)
         _buttons(ask)
         running = get_runs().look(ask).state == "running"
-        st.fragment(_watch, run_every=EVERY if running else None)(ask, running)
+        redraw_every(EVERY if running else None, _watch, ask, running)
 
 
 def _ask(options: WhyAttentionOptions) -> BaselineRequest:

@@ -13,7 +13,7 @@ import { paint, paintLegend } from "./sheet_picture.js";
 /** @typedef {[string, string][]} About  names and values */
 
 const ROOM = 900; // width for the matrix in px
-const LEAST = 160;
+const LEAST_WIDTH = 160;
 const EDGE = 12;
 const SMALL = 10;
 
@@ -22,13 +22,13 @@ const SMALL = 10;
  * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers @param {About} about
  * @returns {import("../shared/prints.js").Paper}
  */
-export function paperOf(sheet, values, numbers, about) {
+export function paperOfSheet(sheet, values, numbers, about) {
   const theme = printTheme();
   const { family } = theme;
   const place = arrange(sheet, values, ROOM, numbers, family);
   const end = sheet.limit ?? scaleEnd(values.data);
   const texts = [textWidth(sheet.name, `600 14px ${family}`), textWidth(sheet.note, `12px ${family}`)];
-  const room = Math.ceil(Math.max(place.width, ...texts, LEAST));
+  const room = Math.ceil(Math.max(place.width, ...texts, LEAST_WIDTH));
   const said = about.map(([name, value]) => `${name}: ${value}`).join(" · ");
   return {
     width: room + 2 * EDGE,
@@ -52,7 +52,7 @@ export function paperOf(sheet, values, numbers, about) {
  * @param {import("../shared/prints.js").PictureFormat} format
  */
 export const savePicture = (sheet, values, numbers, about, format) =>
-  savePaper(paperOf(sheet, values, numbers, about), fileStem(sheet.name, "matrix"), format, 2);
+  savePaper(paperOfSheet(sheet, values, numbers, about), fileStem(sheet.name, "matrix"), format, 2);
 
 /** @param {Sheet} sheet @param {Values} values @param {About} about */
 export function saveCsv(sheet, values, about) {

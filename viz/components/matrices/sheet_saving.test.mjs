@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { svgPen } from "../shared/pens.js";
-import { paperOf } from "./sheet_saving.js";
+import { paperOfSheet } from "./sheet_saving.js";
 
 const SHEET = {
   name: "first <b>",
@@ -21,7 +21,7 @@ const VALUES = { tall: 2, wide: 3, data: new Float32Array([0.1, 0.5, 1, 0.25, Na
 
 /** @param {boolean} numbers */
 function svg(numbers) {
-  const paper = paperOf(SHEET, VALUES, numbers, ABOUT);
+  const paper = paperOfSheet(SHEET, VALUES, numbers, ABOUT);
   const pen = svgPen(paper.width, paper.height, paper.family);
   paper.draw(pen);
   return { text: pen.finish(), paper };
@@ -59,7 +59,7 @@ describe("a matrix on paper", () => {
 
 /** Return the number of shapes in a picture with these numbers. @param {Float32Array} data */
 function svgCells(data) {
-  const paper = paperOf(SHEET, { ...VALUES, data }, false, []);
+  const paper = paperOfSheet(SHEET, { ...VALUES, data }, false, []);
   const pen = svgPen(paper.width, paper.height, paper.family);
   paper.draw(pen);
   return count(pen.finish(), /<rect /g);

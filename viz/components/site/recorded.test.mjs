@@ -5,7 +5,8 @@ import { headWeights, payloadOf, recordedSource, softmaxRow } from "./recorded.j
 import { fromHash, toHash } from "./address.js";
 import { cellOf, mergeMap, moveSelection } from "./merging.js";
 import { fitPicture, scaleByNorms } from "./pictures.js";
-import { languageOf, unpack } from "./site.js";
+import { languageOf } from "./site.js";
+import { unpack } from "./unpack.js";
 
 const array = (shape, ...data) => ({ dtype: "float32", shape, data: new Float32Array(data) });
 const near = (found, expected) =>

@@ -9,10 +9,12 @@ import { decodeFrame } from "../shared/frames.js";
 import { _, speak } from "../shared/words.js";
 import { fromHash, toHash } from "./address.js";
 import { guessBars, lessonList, lessonStep } from "./lesson.js";
+import { createLive } from "./live.js";
 import { moveSelection } from "./merging.js";
 import { fitPicture, recordedPicture } from "./pictures.js";
 import { createProgress } from "./progress.js";
 import { payloadOf, recordedSource } from "./recorded.js";
+import { unpack } from "./unpack.js";
 
 /** @import { Payload, Report, Selection } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
@@ -29,17 +31,15 @@ import { payloadOf, recordedSource } from "./recorded.js";
  * @typedef {{code: string, name: string, words: Record<string, string>, texts: Entry[], lessons: LessonEntry[]}} Tongue
  * a language
  */
-/** @typedef {{languages: Tongue[], parts: Record<string, string>}} Contents parts: scripts that are loaded on demand */
+/**
+ * @typedef {{languages: Tongue[], parts: Record<string, string>, live?: import("./live.js").Offer}} Contents parts:
+ * scripts that are loaded on demand; live: a model for the browser
+ */
+
+const LIVE = "live"; // in the address, in place of the file of a recorded text
 
 /** Return the element with an id of the page. @param {string} id */
 const place = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
-
-/** Return the content of a gzip file; other content is returned as it is. @param {ArrayBuffer} buffer */
-export async function unpack(buffer) {
-  const [first, second] = new Uint8Array(buffer);
-  if (first !== 0x1f || second !== 0x8b) return buffer;
-  return await new Response(new Blob([buffer]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
-}
 
 /**
  * Return the language of a code, else the first that the reader's browser prefers, else the first.
@@ -111,8 +111,11 @@ function createStand(parts) {
   };
 }
 
-/** Draw the page. @param {Contents} contents */
-export function startSite({ languages, parts }) {
+/**
+ * Draw the page.
+ * @param {Contents} contents @param {Promise<ServiceWorkerRegistration>} [registered] the service worker
+ */
+export function startSite({ languages, parts, live: offer }, registered) {
   const stand = createStand(parts);
   const progress = createProgress(location.pathname, storage());
   /** @type {Tongue} */
@@ -123,12 +126,29 @@ export function startSite({ languages, parts }) {
   let kept = {};
   /** @type {Payload|null} the payload of the view */
   let drawn = null;
+  const live = offer && createLive(place("live"), offer, {
+    show: showLive,
+    selection: () => kept,
+    recorded: () => drawn?.base === toHash(where) && !where.words ? drawn : null,
+    language: () => tongue.code,
+  }, registered);
 
   /** @param {string|undefined} file */
   const variantOf = (file) => {
     const every = tongue.texts.flatMap((entry) => entry.variants.map((variant) => ({ entry, variant })));
     return every.find(({ variant }) => variant.file === file) ?? every[0];
   };
+  /** @type {import("./live_form.js").Host["show"]} */
+  function showLive(payload, source, fields) {
+    where = { lang: where.lang, text: LIVE, ...fields };
+    [drawn, kept] = [payload, payload.selection];
+    place("lesson").hidden = true;
+    drawLists();
+    stand.maps(payload, source, { selection: keep });
+    setText(place("error"), "");
+    const known = fromHash(location.hash).where.text === LIVE;
+    history[known ? "replaceState" : "pushState"](null, "", toHash(where, kept));
+  }
   /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
   async function show(to, selection) {
     where = to;
@@ -183,6 +203,7 @@ export function startSite({ languages, parts }) {
   function keep(selection) {
     kept = selection;
     history.replaceState(null, "", toHash(where, kept));
+    live?.selected();
   }
   /** Open a place as a new entry of the history. @param {Where} to @param {Partial<Selection>} selection */
   function go(to, selection) {
@@ -238,13 +259,13 @@ export function startSite({ languages, parts }) {
   }
   function drawLists() {
     const reads = where.lesson === undefined;
-    const found = reads ? variantOf(where.text) : null;
+    const found = reads && where.text !== LIVE ? variantOf(where.text) : null;
     const list = tongue.texts.map((one) =>
       choice(one.title, one === found?.entry, () => go({ lang: where.lang, text: one.variants[0].file }, {}))
     );
     if (tongue.lessons.length) list.push(choice(_("Lessons"), !reads, () => goLesson(null, 0)));
     setAttribute(place("texts"), "aria-label", _("Texts"));
-    place("texts").replaceChildren(...(list.length > 1 ? list : []));
+    place("texts").replaceChildren(...(list.length > 1 || offer ? list : []));
     place("worksheet").replaceChildren();
     const variants = (found?.entry.variants ?? []).map((one) =>
       choice(one.label, one === found?.variant, () => go({ ...where, text: one.file }, kept))
@@ -281,19 +302,23 @@ export function startSite({ languages, parts }) {
   function change(to) {
     remember(to.code);
     setTongue(to);
-    go({ ...where, lang: to.code }, kept);
+    if (where.text !== LIVE) return go({ ...where, lang: to.code }, kept);
+    where = { ...where, lang: to.code };
+    live?.open(where, kept);
   }
   /** @param {Tongue} to */
   function setTongue(to) {
     tongue = to;
     speak(to.words);
     document.documentElement.lang = to.code;
+    live?.redraw();
     drawLanguages();
   }
   /** Show the text or the lesson, and the selection, of the address. */
   function open() {
     const { where: asked, selection } = fromHash(location.hash);
     setTongue(languageOf(languages, asked.lang ?? remembered(), languages.length > 1 ? navigator.languages : []));
+    if (asked.text === LIVE && live?.open(asked, selection)) return;
     const found = variantOf(asked.text);
     if (asked.lesson !== undefined || !found) return show({ ...asked, lesson: asked.lesson ?? "" }, selection);
     show({ ...asked, text: found.variant.file }, found.variant.file === asked.text ? selection : {});
@@ -332,6 +357,7 @@ function remember(code) {
 
 const contents = globalThis.document?.getElementById("contents");
 if (contents) {
-  startSite(JSON.parse(contents.textContent ?? ""));
-  navigator.serviceWorker?.register("worker.js").catch(() => {}); // without it, the site needs its host
+  const registered = navigator.serviceWorker?.register("worker.js");
+  registered?.catch(() => {}); // without it, the site needs its host
+  startSite(JSON.parse(contents.textContent ?? ""), registered);
 }

@@ -21,11 +21,12 @@ async function storeFirst() {
   await cache.addAll(stored.map((file) => new URL(file, scope).href));
 }
 
-/** Delete the files of earlier versions of this site. */
+/** Delete the files of earlier versions of this site, and answer the open page, so that its downloads are stored. */
 async function deleteEarlier() {
   const names = await caches.keys();
   const earlier = names.filter((name) => name.startsWith(`${site} `) && name !== `${site} ${version}`);
   await Promise.all(earlier.map((name) => caches.delete(name)));
+  await globalThis.clients?.claim();
 }
 
 /** Return a file from the store, or from the network. @param {Request} request */

@@ -22,6 +22,6 @@ def test_labels_are_explained_and_missing_heads_told(tmp_path: Path) -> None:
         says(page, "of “glad”")
         stands(page)
         page = asked("agreement", model=words, text=TEXT, explain="tag", focus=3)
-        says(page, "of “was”: ")
+        says(page, "“was”: ")
         says(page, "Of 4 words")
         says(asked("agreement", model=text, text=TEXT, explain="tag"), f"text has {WHAT[TAG]}")

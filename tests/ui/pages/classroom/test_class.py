@@ -123,8 +123,22 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     desk.button(key="classroom_reveal").click().run()
     anna.run()
     shown = " ".join(notes(anna))
-    assert "2 answers. The model’s answer: animal. 1 of them says so. Yours: street." in shown
+    assert "2 answers. Correct answer: animal. 1 of them says so. Yours: street." in shown
     assert "Anna" not in " ".join(notes(ben.run()))
+    (opened_one,) = [one for one in anna.expander if "Question 1" in one.label]
+    assert opened_one.proto.expanded
+    go(anna, "lessons")
+    (folded,) = [one for one in anna.expander if "Question 1" in one.label]
+    assert not folded.proto.expanded, "later pages begin with their own content"
+
+
+@pytest.mark.slow
+def test_a_link_of_a_class_leads_who_has_not_joined_to_the_form() -> None:
+    _desk, code = opened()
+    seat = asked("by_hand", **{"class": code})
+    assert len(notes(seat, "refusal")) == 1
+    (query,) = [link.proto.query_string for link in seat.get("page_link") if "class=" in link.proto.query_string]
+    assert query == f"class={code}"
 
 
 @pytest.mark.slow

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from i18n import _, use_language
+from i18n import _, translate, use_language
 from lessons.checks import truth
 from lessons.library import COURSE, ORDER, come_along
 from lessons.schema import Answer, LessonQuestion, LessonStep
 from tests.support.asking import asked, notes
 from tests.support.words import english
+from ui.pages.lessons.answers import NOT_YET
 from ui.pages.lessons.views import empty_view
 from ui.state.examples import EXAMPLES
 
@@ -68,11 +69,7 @@ def test_a_lesson_is_played_to_its_end(name: str, language: str) -> None:
 
 def play(name: str, language: str) -> None:
     """Complete all steps with a wrong answer, then the hints, then the right answer."""
-    yes, not_yet, kept = (
-        _("Right."),
-        _("Not yet. Look again, take a hint, or see the answer."),
-        _("Kept for your worksheet."),
-    )
+    yes, not_yet, kept = _("Right."), translate(NOT_YET), _("Kept for your worksheet.")
     lesson = come_along()[name]
     page = asked("lessons", lang=language, lesson=name)
     for at, step in enumerate(lesson.steps):
@@ -101,6 +98,28 @@ def play(name: str, language: str) -> None:
     sheet = next(one.label for one in page.expander if one.label.startswith(("Worksheet", "学习单")))
     questions = sum(step.question is not None for step in lesson.steps)
     assert [int(number) for number in re.findall(r"\d+", sheet)] == [questions, questions]
+
+
+@pytest.mark.slow
+def test_enter_checks_the_answer() -> None:
+    page, verdicts = asked("lessons", lesson="attention", step="1"), {str(NOT_YET), "Right."}
+    for typed, verdict in ((7.0, str(NOT_YET)), (5.0, "Right.")):
+        page.number_input(key="lesson_attention_1_number").set_value(typed).run()  # Enter sends the field's value.
+        assert verdicts & set(notes(page)) == {verdict}
+    pressed(page, "lesson_attention_1_check")
+    assert verdicts & set(notes(page)) == {"Right."}
+    assert page.session_state["lesson_answers"]["attention", 1].tries == 2  # The same answer is not another try.
+
+
+@pytest.mark.slow
+def test_another_choice_removes_the_verdict() -> None:
+    page = asked("lessons", lesson="attention", step="3")
+    choice = page.radio(key="lesson_attention_3_choice")
+    choice.set_value("same")
+    pressed(page, "lesson_attention_3_check")
+    assert str(NOT_YET) in notes(page)
+    choice.set_value("larger").run()
+    assert str(NOT_YET) not in notes(page)
 
 
 @pytest.mark.slow

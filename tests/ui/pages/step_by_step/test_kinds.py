@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from i18n import translate
 from inference import LocalBackend, TraceRequest
 from tests.support.asking import allowed, asked, notes
 from tests.support.tinymodels import save
+from ui.pages.step_by_step.weight import STAGES
 
 KINDS = ["gpt2", "llama", "t5", "marian"]
 
@@ -35,7 +37,7 @@ def backend(folder: Path) -> Iterator[LocalBackend]:
         ("gpt2", "decoder", "(causal mask)"),
         ("llama", "decoder", "3 query heads share 1"),
         ("t5", "encoder", "A bias is added"),
-        ("t5", "decoder", "dot products are not divided"),
+        ("t5", "decoder", "multiplied by 1;"),
         ("marian", "cross", "No mask"),
     ],
 )
@@ -46,9 +48,9 @@ def test_models_of_every_kind_are_explained_as_they_are(
     model, text, target = str(folder / kind), "The small cat played.", "Le chat dort."
     written = target if kind in ("t5", "marian") else None
     two = {"target": written} if written else {}
-    page = asked("step_by_step", model=model, text=text, layer=1, head=2, focus=1, to=0, part=part, **two)
+    page = asked("step_by_step", model=model, text=text, layer=1, head=2, focus=1, to=0, part=part, stage="all", **two)
     assert any(words in said.value for said in page.markdown)
-    assert "7 · Is it what the model computes?" in [title.value for title in page.subheader]
+    assert [title.value for title in page.subheader] == [translate(title) for title in STAGES.values()]
     weights = backend.trace(TraceRequest(model=model, text=text, target=written)).weights(1, 2, part)
     [said] = [note for note in notes(page) if "Head 1-2" in note]
     assert f"{weights[1, 0]:.2f} of its attention" in said

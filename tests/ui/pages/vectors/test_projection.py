@@ -9,4 +9,4 @@ from tests.support.asking import asked, says
 
 @pytest.mark.slow
 def test_umap_of_a_few_tokens_is_not_drawn() -> None:
-    says(asked("vectors", flat="umap"), "here are 16 tokens.")
+    says(asked("vectors", flat="umap"), "here are 16.")

@@ -1,0 +1,169 @@
+"""A model that runs in the browser: a static site with --live, behind a plain server, with other hosts blocked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from attention.edits import Ablate
+from attention.view import View
+from headlight.command import main
+from headlight.site_live import TEXT
+from inference import LocalBackend, TraceRequest
+from tests.support.accessibility import accessibility
+from tests.support.atrest import PATIENCE
+from tests.support.browser import Problems
+from tests.support.statichosts import host_folder
+
+MOST_ERROR = 0.002
+CAT = "The cat sat on the mat because it was warm."
+MOUSE = "The mouse sat on the mat because it was warm."
+CASES: list[tuple[str, str | None, tuple[tuple[int, int], ...]]] = [
+    (TEXT, None, ()),
+    (CAT, "It purred, and slept.", ()),
+    ("Ünïcödé 猫, 3.5% of AT&T's (again)!", None, ()),
+    ("a", None, ()),
+    (CAT, None, ((0, 3), (2, 1))),
+    ("the long road " * 30, None, ()),
+]
+# Returns all weights of each case, computed by the scripts of the page.
+WEIGHTS = """async ([script, manifest, cases]) => {
+  const site = await import(script);
+  const about = JSON.parse(new TextDecoder().decode(await site.download(manifest)));
+  const model = await site.openModel(about, {});
+  const found = [];
+  for (const [text, pair, ablated] of cases) {
+    const off = ablated.map(([layer, head]) => layer * about.heads + head);
+    const { maps } = await model.run(model.read(text, pair), off);
+    found.push(maps.map((map) => [...map]));
+  }
+  model.end();
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("live")
+    assert main(["site", str(root), "--live"]) == 0
+    return root
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[str]:
+    with host_folder(folder) as address:
+        yield address
+
+
+def start(page: Page) -> None:
+    """Download the model, and wait for its first text."""
+    page.locator("#live").get_by_role("button").click()
+    page.locator("#live").get_by_role("button").first.click()
+    ready(page)
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("#live textarea").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#live > p[role=status]")).not_to_be_empty(timeout=PATIENCE)
+
+
+def show(page: Page, text: str) -> None:
+    page.locator("#live textarea").first.fill(text)
+    expect(page.locator(".hl .chip").nth(2)).to_have_text(re.compile(text.split()[1]), timeout=PATIENCE)
+
+
+def test_every_weight_is_that_of_the_app(page: Page, site: str, folder: Path) -> None:
+    page.goto(site)
+    scripts, [manifest] = [file.name for file in folder.glob("site-*.js")], list(folder.glob("live/model-*.json"))
+    cases = [[text, pair, ablated] for text, pair, ablated in CASES]
+    found = page.evaluate(WEIGHTS, [f"{site}{scripts[0]}", f"live/{manifest.name}", cases])
+    backend = LocalBackend()
+    for (text, pair, ablated), maps in zip(CASES, found, strict=True):
+        edits = tuple(Ablate(layer, head) for layer, head in ablated)
+        view = View(backend.trace(TraceRequest(text=text, pair=pair, edits=edits)))
+        for layer, head in np.ndindex(view.layers, view.heads):
+            weights = view.weights(layer, head)
+            computed = np.reshape(maps[layer * view.heads + head], weights.shape)
+            np.testing.assert_allclose(computed, weights, atol=MOST_ERROR, err_msg=f"{text}: {layer}-{head}")
+
+
+def test_own_texts_run_while_they_are_typed(page: Page, site: str) -> None:
+    page.goto(site)
+    expect(page.locator("[data-painted]").first).to_be_visible(timeout=PATIENCE)
+    start(page)
+    difference = re.search(r"0\.\d{4}", page.locator("#live > p[role=status]").inner_text())
+    assert difference
+    assert float(difference[0]) <= MOST_ERROR
+    show(page, CAT)
+    page.locator(".chip", has_text="it").first.click()
+    page.mouse.move(0, 0)
+    expect(page).to_have_url(re.compile("focus=8"))
+    show(page, MOUSE)  # an edited word leaves the selection
+    expect(page).to_have_url(re.compile("focus=8"))
+    layer, head = (int(re.search(rf"{name}=(\d+)", page.url)[1]) for name in ("layer", "head"))  # type: ignore[index]
+    row = View(LocalBackend().trace(TraceRequest(text=MOUSE))).rows(8)[layer, head]
+    expect(page.locator(".hl")).to_contain_text(f"{row.max():.0%}")
+    page.locator("#live textarea").first.fill(" ")
+    expect(page.locator("#live [role=alert]")).not_to_be_empty()
+    page.locator("#live textarea").first.fill("word " * 200)
+    expect(page.locator("#live [role=alert]")).to_contain_text("202")
+    show(page, CAT)
+    expect(page.locator("#live [role=alert]")).to_be_empty()
+    for width, height in ((1440, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert accessibility(page) == []
+
+
+def test_a_link_restores_the_text_and_its_ablation_offline(browser: Browser, site: str) -> None:
+    with browser.new_context() as context:  # the contexts of other tests have no service workers
+        page = context.new_page()
+        page.goto(site)
+        start(page)
+        show(page, CAT)
+        page.locator("#live textarea").nth(1).fill("It slept.")
+        expect(page.locator(".chip", has_text="slept")).to_be_visible(timeout=PATIENCE)
+        page.locator("#live .own-heads button").first.click()
+        expect(page).to_have_url(re.compile("off="), timeout=PATIENCE)
+        status = re.sub(r"^\d+", "", page.locator("#live > p[role=status]").inner_text())
+        context.set_offline(True)
+        page.reload()
+        ready(page)
+        expect(page.locator("#live textarea").nth(1)).to_have_value("It slept.")
+        expect(page.locator("#live > p[role=status]")).to_contain_text(status, timeout=PATIENCE)
+        expect(page.locator("#live .own-heads button").first).to_have_attribute("aria-pressed", "true")
+
+
+def test_nothing_is_downloaded_unasked(page: Page, site: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site)
+    page.locator("#live").get_by_role("button").click()
+    expect(page.locator("#live").get_by_role("button")).to_have_count(2)
+    page.locator("#live").get_by_role("button").last.click()
+    expect(page.locator("#live").get_by_role("button")).to_have_count(1)
+    assert not [url for url in asked if "/live/" in url and not url.endswith(".json")]
+
+
+def test_a_download_can_be_stopped(page: Page, site: str) -> None:
+    page.route("**/live/model-*.onnx", lambda _route: None)  # it never arrives
+    page.goto(site)
+    page.locator("#live").get_by_role("button").click()
+    page.locator("#live").get_by_role("button").first.click()
+    expect(page.locator("#live progress")).to_be_visible()
+    page.locator("#live").get_by_role("button").click()
+    expect(page.locator("#live progress")).to_have_count(0)
+    expect(page.locator("#live").get_by_role("button")).to_have_count(1)
+
+
+def test_a_missing_file_gives_a_sentence(page: Page, site: str, problems: Problems) -> None:
+    problems.allow("404")
+    page.route("**/live/model-*.onnx", lambda route: route.fulfill(status=404))
+    page.goto(site)
+    page.locator("#live").get_by_role("button").click()
+    page.locator("#live").get_by_role("button").first.click()
+    expect(page.locator("#live")).to_contain_text("404")

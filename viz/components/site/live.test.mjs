@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { wordsOf } from "./live_cells.js";
+import { largestDifference, placeAfterEdit } from "./live_payload.js";
+import { similarityOf, tableOfWords } from "./live_similarity.js";
+import { measureHead } from "./live_summary.js";
+
+const cells = (...texts) => texts.map((text) => ({ text, special: text.startsWith("[") }));
+
+describe("the selection after an edit", () => {
+  const before = cells("[CLS]", "the", "cat", "sat", "[SEP]");
+  test("a token before the edited part keeps its place", () =>
+    assert.equal(placeAfterEdit(before, cells("[CLS]", "the", "cat", "slept", "well", "[SEP]"), 2), 2));
+  test("a token after the edited part moves", () =>
+    assert.equal(placeAfterEdit(before, cells("[CLS]", "the", "old", "cat", "sat", "[SEP]"), 3), 4));
+  test("a token that was replaced has no place", () =>
+    assert.equal(placeAfterEdit(before, cells("[CLS]", "the", "dog", "sat", "[SEP]"), 2), null));
+  test("a new text has no place", () =>
+    assert.equal(placeAfterEdit(before, cells("[CLS]", "a", "new", "text", "[SEP]"), 1), null));
+  test("nothing was selected", () => assert.equal(placeAfterEdit(before, before, null), null));
+});
+
+test("a text is split at white space, punctuation and Chinese characters", () =>
+  assert.deepEqual(wordsOf("don't [MASK] 汉字 5%.").map(({ text }) => text), [
+    ..."don ' t [MASK] 汉 字 5 % .".split(" "),
+  ]));
+
+test("the places of words are those in the text", () =>
+  wordsOf(" a 😀b, c").forEach(({ text, start, end }) => assert.equal(" a 😀b, c".slice(start, end), text)));
+
+test("measures of a head that attends to the next token", () => {
+  const found = measureHead(Float32Array.of(0, 1, 1, 0), cells("a", "."));
+  assert.deepEqual({ ...found, entropy: Math.round(1e6 * found.entropy) }, {
+    ...{ entropy: 0, distance: 1, punctuation: 0.5, same: 0 },
+  });
+});
+
+test("the largest difference is over all heads", () => {
+  const near = largestDifference([Float32Array.of(0, 1)], [Float32Array.of(0.25, 1)]);
+  assert.equal(near, 0.25);
+});
+
+const numbers = (shape, ...data) => ({ shape, data: Float32Array.from(data) });
+
+describe("similarity", () => {
+  const [a, b] = [numbers([2, 2], 1, 0, 0, 1), numbers([1, 2], 1, 0)];
+  test("the table sums to the cosine", () => {
+    const { cosine, table } = similarityOf(a, b, "mean");
+    assert.ok(Math.abs(cosine - Math.SQRT1_2) < 1e-6);
+    assert.deepEqual([...table].map((value) => value.toFixed(3)), ["0.707", "0.000"]);
+  });
+  test("the first token alone gives the vector", () => assert.equal(similarityOf(a, b, "first").cosine, 1));
+  test("the last token alone gives the vector", () => assert.equal(similarityOf(a, b, "last").cosine, 0));
+  test("a zero vector has no cosine", () => assert.equal(similarityOf(a, numbers([1, 2], 0, 0), "mean").cosine, 0));
+  test("subwords of a word share a row", () => {
+    const words = [{ text: "[CLS]", word: null }, { text: "play", word: 0 }, { text: "ing", word: 0 }, {
+      text: "[SEP]",
+      word: null,
+    }];
+    const found = tableOfWords(Float32Array.of(1, 2, 4, 8), words, words.slice(0, 1));
+    assert.deepEqual({ ...found, data: [...found.data] }, {
+      rows: ["[CLS]", "playing", "[SEP]"],
+      columns: ["[CLS]"],
+      data: [1, 6, 8],
+    });
+  });
+});

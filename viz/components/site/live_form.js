@@ -1,0 +1,207 @@
+// The form for live texts of a static site: two texts, and heads to ablate. A text runs while the reader types.
+
+import { h, setText } from "../shared/elements.js";
+import { _, together } from "../shared/words.js";
+import { largestDifference, liveView } from "./live_payload.js";
+import { createSimilarity } from "./live_table.js";
+
+/** @import { Cell, Payload, Selection, Source } from "../explore/types.js" */
+/** @import { Manifest, Model, Pass } from "./live_model.js" */
+/** @import { Ran } from "./live_payload.js" */
+/** @typedef {{own: string, pair: string, off: string, similar: string}} Fields of the address: both texts, the
+ * ablated heads, and "1" with the table of similarity */
+/**
+ * The page around: `show` draws a text, `selection` returns what is selected, and `recorded` the recorded text that is
+ * shown, if any.
+ * @typedef {object} Host
+ * @property {(payload: Payload, source: Source, fields: Fields) => void} show
+ * @property {() => Partial<Selection>} selection
+ * @property {() => Payload|null} recorded @property {() => string} language
+ */
+
+const REST = 250; // ms without a key until a text runs
+
+/** Return a head's name. @param {number} id layer × heads + head @param {{heads: number}} sizes */
+const nameOf = (id, { heads }) => `${Math.floor(id / heads)}-${id % heads}`;
+
+/**
+ * Create the form, which replaces the content of `root` when it is opened.
+ * @param {HTMLElement} root @param {Manifest} manifest @param {Model} model @param {number} difference from
+ * the Python app @param {Host} host
+ */
+export function createForm(root, manifest, model, difference, host) {
+  const text = h("textarea", { rows: 2, dir: "auto", oninput: wait });
+  const pair = h("textarea", { rows: 2, dir: "auto", oninput: wait });
+  const ablate = h("button", {
+    type: "button",
+    class: "choice",
+    onclick: () => toggle(selectedHead()),
+    title: _("Set the output of this head to zero"),
+  });
+  const compare = h("button", {
+    type: "button",
+    class: "choice",
+    title: _("Cosine similarity"),
+    onclick: () => {
+      similar = !similar;
+      run();
+    },
+  }, _("Similarity"));
+  const similarity = createSimilarity(manifest.name);
+  const removed = h("span", { role: "group", "aria-label": _("Ablated heads") });
+  const said = h("p", { role: "status" });
+  const wrong = h("p", { role: "alert" });
+  /** @type {Set<number>} */
+  let ablated = new Set();
+  /** @type {Ran|null} the text without ablated heads */
+  let plain = null;
+  /** @type {import("./live_payload.js").Before|null} what was shown before, or what an address selects */
+  let before = null;
+  let timer = 0;
+  let runs = 0;
+  let shown = 0;
+  let similar = false;
+
+  function wait() {
+    clearTimeout(timer);
+    timer = setTimeout(run, REST);
+  }
+  function draw() {
+    root.replaceChildren(
+      h(
+        "div",
+        { class: "own" },
+        h("label", {}, _("Text"), text),
+        h("label", {}, _("Second text (optional)"), pair),
+      ),
+      h("div", { class: "own-heads" }, ablate, removed, compare),
+      ...[wrong, said, similarity.el],
+    );
+  }
+  function selectedHead() {
+    const { layer = 0, head = 0 } = host.selection();
+    return layer * manifest.heads + head;
+  }
+  /** @param {number} id */
+  function toggle(id) {
+    if (!ablated.delete(id)) ablated.add(id);
+    run();
+  }
+  function drawHeads() {
+    const id = selectedHead();
+    setText(ablate, _("Ablate {layer}-{head}", { layer: Math.floor(id / manifest.heads), head: id % manifest.heads }));
+    ablate.setAttribute("aria-pressed", String(ablated.has(id)));
+    const others = [...ablated].filter((other) => other !== id).sort((one, other) => one - other);
+    removed.replaceChildren(
+      ...others.map((other) =>
+        h("button", {
+          type: "button",
+          class: "choice",
+          "aria-pressed": "true",
+          onclick: () => toggle(other),
+        }, nameOf(other, manifest))
+      ),
+    );
+  }
+  /**
+   * Return the text with its pass, from the last one if the text is the same.
+   * @param {string} first @param {string|null} second
+   */
+  async function passOf(first, second) {
+    if (plain?.text === first && plain.pair === second) return plain;
+    const reading = model.read(first, second);
+    const tokens = reading.ids.length;
+    if (tokens > manifest.longest) {
+      throw new Error(
+        _("A text has at most {most} tokens here; this text has {tokens}.", { most: manifest.longest, tokens }),
+      );
+    }
+    return { text: first, pair: second, reading, pass: await model.run(reading) };
+  }
+  async function run() {
+    clearTimeout(timer);
+    const number = ++runs;
+    const [first, second] = [text.value.trim(), pair.value.trim() || null];
+    if (!first) return setText(wrong, _("The {what} is empty. Type a word or a sentence.", { what: _("text") }));
+    try {
+      const found = await passOf(first, second);
+      const edited = ablated.size ? { ...found, pass: await model.run(found.reading, [...ablated]) } : found;
+      if (number < shown) return;
+      [shown, plain] = [number, found];
+      const recorded = host.recorded();
+      if (recorded && !before?.selection) before = { cells: recorded.queries };
+      const view = liveView(
+        manifest,
+        edited,
+        `live:${number}`,
+        before && { selection: host.selection(), ...before },
+        host.language(),
+      );
+      before = { cells: found.reading.cells };
+      setText(wrong, "");
+      setText(said, status(edited.pass, found.pass));
+      host.show(view.payload, view.source, typed());
+      drawHeads();
+      await drawSimilarity(number, first, second);
+    } catch (error) {
+      if (number === runs) setText(wrong, error instanceof Error ? error.message : String(error));
+    }
+  }
+  /** @param {number} number of the run @param {string} first @param {string|null} second */
+  async function drawSimilarity(number, first, second) {
+    compare.hidden = second === null || manifest.pooling === null;
+    compare.setAttribute("aria-pressed", String(similar));
+    if (!similar || second === null || manifest.pooling === null) return similarity.hide();
+    const encoded = [];
+    for (const text of [first, second]) {
+      const reading = model.read(text);
+      encoded.push({ text, reading, states: (await model.run(reading, [...ablated])).states });
+    }
+    if (number === shown) similarity.show(encoded[0], encoded[1], manifest.pooling);
+  }
+  /** Return the content of the form. @returns {Fields} */
+  function typed() {
+    const off = [...ablated].join(",");
+    return { own: text.value.trim(), pair: pair.value.trim(), off, similar: similar ? "1" : "" };
+  }
+  /**
+   * Draw the form with texts and heads.
+   * @param {Fields} fields @param {Partial<Selection>|null} selection
+   */
+  function fill(fields, selection) {
+    if (!text.isConnected) draw();
+    const recorded = fields.own ? null : host.recorded();
+    const starts = recorded && !recorded.pair && recorded.queries.length <= manifest.longest ? recorded : null;
+    before = fields.own && selection ? { selection } : null;
+    text.value = fields.own || starts?.text || manifest.check.text;
+    pair.value = fields.pair;
+    similar = fields.similar === "1";
+    const count = manifest.layers * manifest.heads;
+    const heads = fields.off.split(",").filter((id) => /^\d{1,4}$/.test(id)).map(Number);
+    ablated = new Set(heads.filter((id) => id < count));
+    drawHeads();
+  }
+  /** @param {Pass} pass @param {Pass} without without ablated heads */
+  function status({ maps, milliseconds }, without) {
+    const time = _("{milliseconds} ms. Largest difference from the Python app: {difference}.", {
+      milliseconds: Math.round(milliseconds),
+      difference: difference.toFixed(4),
+    });
+    if (!ablated.size) return time;
+    const change = largestDifference(maps, without.maps);
+    return together(time, _("Largest change by ablation: {change}.", { change: change.toFixed(2) }));
+  }
+  return {
+    typed,
+    fill,
+    /**
+     * Show the text of an address with its selection, or run the recorded text that is shown.
+     * @param {Fields} fields @param {Partial<Selection>|null} selection
+     */
+    open(fields, selection) {
+      fill(fields, selection);
+      run();
+    },
+    selected: drawHeads,
+  };
+}
