@@ -192,7 +192,8 @@ def run(asked: argparse.Namespace) -> int:
     refuse_folder(asked.folder)
     lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
     opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
-    backend, model = opened(asked.model)
+    first = asked.entries[0].model if asked.entries else None
+    backend, model = opened(first or asked.model)
     folder = SiteFolder(list(dict.fromkeys(asked.lang)))
     for text in [] if asked.only else _variants(backend, TraceRequest(model, revision=asked.revision), asked):
         folder.add_text(text)

@@ -1,8 +1,8 @@
 """The files of a static site's entries: recorded texts and pictures, with their payload, queries and keys.
 
-The page computes every weight in the browser from the recorded queries and keys, which are stored as float16. Keys are
-stored minus their mean over the tokens: this shifts all scores of a row alike, which the softmax ignores, and makes the
-rounding smaller.
+The page computes every weight in the browser from the recorded queries and keys, which are stored as float16, or reads
+finished maps if they are smaller. Keys are stored minus their mean over the tokens: this shifts all scores of a row
+alike, which the softmax ignores, and makes the rounding smaller.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def mask_rules(record: AnyRecord) -> dict[str, Any]:
 def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
     """Return the arrays of a layer with their codings, and the largest difference of a weight.
 
-    A layer is stored as finished maps if it has no queries and keys, or if float16 changes a weight by more than
-    MOST_ERROR.
+    A layer is stored as finished maps if they are smaller than its queries and keys, as in short texts, or if float16
+    changes a weight by more than MOST_ERROR.
     """
     if not isinstance(record, Record):
         assert isinstance(record, MapRecord)
@@ -149,6 +149,8 @@ def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
     if record.softcap is None and record.sinks is None:
         key = key - key.mean(axis=1, keepdims=True)
     exact = np.stack([record.weights(head) for head in range(record.heads)])
+    if exact.size <= record.query.size + key.size:
+        return _finished_maps(exact)
     with np.errstate(over="ignore"):  # the difference of an overflow is infinite
         query, key = ((array.astype(HALF)).astype(np.float32) for array in (record.query * record.scale, key))
     error = float("inf")

@@ -26,7 +26,7 @@ from inference.errors import UserError
 
 Weights = Mapping[str, npt.NDArray[Any]]
 ACTIVATIONS = ("gelu",)
-NO_BERT = gettext_lazy("Only BERT with a WordPiece tokenizer, in model.safetensors, runs in a browser.")
+NO_BERT = gettext_lazy("Only a BERT model with a WordPiece tokenizer runs in a browser.")
 
 
 @dataclass(frozen=True)

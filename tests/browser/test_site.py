@@ -11,11 +11,13 @@ from playwright.sync_api import Browser, Page, expect
 from attention.view import View
 from headlight.command import main
 from headlight.site_command import FAMOUS
-from inference import LocalBackend, TraceRequest
+from inference import EMBEDDED, LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
+from tests.support.picturemodels import picture, save, sight
 from tests.support.statichosts import host_folder
+from viz.components.picture.content import photo
 
 CAT = "The cat sat uncharacteristically on the mat because it was warm."
 LESSONS = ["--lessons", "attention", "translation"]
@@ -25,10 +27,11 @@ CAPTION = "Figure 1: a <b>cat</b>."
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("host")
-    assert (
-        main(["site", str(root / "some" / "path"), "--text", CAT, "--caption", CAPTION, "--lang", "en", "zh", *LESSONS])
-        == 0
-    )
+    away = tmp_path_factory.mktemp("away")
+    (away / "noise.png").write_bytes(photo(picture()))
+    seen = ["--model", str(save(sight("DINOv2 with registers"), away / "model")), "--picture", str(away / "noise.png")]
+    options = ["--model", EMBEDDED, "--text", CAT, "--caption", CAPTION, *seen, "--lang", "en", "zh", *LESSONS]
+    assert main(["site", str(root / "some" / "path"), *options]) == 0
     with host_folder(root) as address:
         yield f"{address}some/path/"
 
@@ -106,6 +109,23 @@ def test_another_language_keeps_the_selection(page: Page, site: str) -> None:
         page.reload()
     page.goto(site)  # without the address, the browser remembers the language
     expect(page.locator("html")).to_have_attribute("lang", "zh")
+
+
+def test_a_picture_is_drawn_and_its_link_restores_it(page: Page, site: str) -> None:
+    page.goto(site)
+    page.get_by_role("button", name="noise", exact=True).click()
+    drawn = page.locator(".picture[data-painted]")
+    expect(drawn).to_be_visible(timeout=PATIENCE)
+    assert accessibility(page) == []
+    page.locator(".picture .chip").last.click()
+    page.locator(".picture select").last.select_option(index=2)
+    expect(drawn).to_have_attribute("data-painted", re.compile(r"\|2\|out\|rollout$"))
+    expect(page).to_have_url(re.compile("token=2&facing=out&by=rollout"))
+    page.reload()
+    expect(drawn).to_have_attribute("data-painted", re.compile(r"\|2\|out\|rollout$"), timeout=PATIENCE)
+    page.get_by_role("button", name=CAT, exact=True).click()
+    expect(page.locator(".chip")).not_to_have_count(0)
+    expect(page.locator(".picture")).to_have_count(0)
 
 
 def test_a_lesson_is_answered_and_kept(page: Page, site: str) -> None:

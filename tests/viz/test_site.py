@@ -55,7 +55,7 @@ def computed(folder: Path, frames: list[bytes]) -> Any:
 
 def record(**changes: Any) -> Record:
     random = np.random.default_rng(0)
-    query, key = random.normal(size=(4, 5, 8)), random.normal(size=(2, 7, 8)) + 3  # keys share a large component
+    query, key = random.normal(size=(4, 5, 2)), random.normal(size=(2, 7, 2)) + 3  # keys share a large component
     arrays = (query.astype(np.float32), key.astype(np.float32), key.astype(np.float32))
     return replace(Record(*arrays, scale=0.7, mask=Mask(5, 7)), **changes)
 
@@ -132,6 +132,14 @@ def test_a_layer_is_stored_as_maps_if_rounding_changes_its_weights(monkeypatch: 
         assert rounded <= 2**-11  # the rounding of a weight to float16
 
 
+def test_a_layer_is_stored_as_maps_if_they_are_smaller() -> None:
+    wide = np.random.default_rng(3).normal(size=(4, 5, 64)).astype(np.float32)
+    keys = np.random.default_rng(4).normal(size=(2, 7, 64)).astype(np.float32)
+    arrays, error = layer_arrays(record(query=wide, key=keys, value=keys))
+    assert set(arrays) == {"maps"}
+    assert error <= 2**-11
+
+
 @pytest.fixture(scope="module")
 def shown() -> Shown:
     text = "The animal didn't cross the street because it was too tired, and unhesitatingly a dog barked twice."
@@ -153,7 +161,7 @@ def test_the_file_of_a_text_keeps_its_weights(shown: Shown, tmp_path: Path) -> N
     for layer, head in np.ndindex(shown.view.layers, shown.view.heads):
         found = np.reshape(maps[layer][head], (tokens, tokens))
         np.testing.assert_allclose(found, shown.view.weights(layer, head), atol=2e-3)
-        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-3)
 
 
 @pytest.mark.slow

@@ -1,8 +1,8 @@
 // The part of a site's address behind "#": the language, the text and its selection, or the lesson and its step.
 
 /** @import { Selection } from "../explore/types.js" */
-/** @typedef {{lang?: string, text?: string, words?: string, lesson?: string, step?: string, own?: string, pair?: string,
- * off?: string, similar?: string}} Where own to similar: the fields of a live text */
+/** @typedef {{lang?: string, text?: string, words?: string, lesson?: string, step?: string, own?: string,
+ * pair?: string, off?: string, similar?: string}} Where own to similar: the fields of a live text */
 
 const NUMBERS = ["layer", "head", "focus", "target"];
 const PLACES = ["lang", "text", "words", "lesson", "step", "own", "pair", "off", "similar"];

@@ -1,7 +1,7 @@
 // Cells of a text that the browser tokenises: words, subwords and special tokens, as inference/text/tokenizer.py.
 //
-// The tokenizer of the package @huggingface/tokenizers returns subwords without their places in the text. A text's words
-// are therefore found again by BERT's rules: white space, punctuation, and every Chinese character.
+// The tokenizer of the package @huggingface/tokenizers returns subwords without their places in the text. A text's
+// words are therefore found again by BERT's rules: white space, punctuation, and every Chinese character.
 
 /** @import { Cell } from "../explore/types.js" */
 /**

@@ -3,9 +3,12 @@
 /** @import { Cell } from "../explore/types.js" */
 /** @import { Numbers } from "./live_model.js" */
 /** @typedef {"mean"|"first"|"last"} Pooling of the states to the vector of a text */
-/** @typedef {{cosine: number, table: Float32Array}} Similarity the table, (token of A, token of B), sums to the cosine */
+/** @typedef {{cosine: number, table: Float32Array}} Similarity the table, (token of A, token of B), sums to it */
 
-/** Return the share of a token in the vector of a text. @param {Pooling} pooling @param {number} at @param {number} size */
+/**
+ * Return the share of a token in the vector of a text.
+ * @param {Pooling} pooling @param {number} at @param {number} size
+ */
 function shareOf(pooling, at, size) {
   if (pooling === "mean") return 1 / size;
   return Number(at === (pooling === "first" ? 0 : size - 1));

@@ -83,8 +83,10 @@ function linksOfHead(weights, cells, written, sums, counts) {
   return found.sort((one, other) => other.excess - one.excess).slice(0, LINKS);
 }
 
-/** Return true if a head mostly attends to a fixed offset. @param {Habits|null} habits @param {number} id @param {Sizes}
- * sizes */
+/**
+ * Return true if a head mostly attends to a fixed offset.
+ * @param {Habits|null} habits @param {number} id @param {Sizes} sizes
+ */
 function isPositional(habits, id, { heads }) {
   const means = habits?.means[Math.floor(id / heads)][id % heads] ?? [];
   return Math.max(...means.slice(1, 2 * (habits?.reach ?? 0) + 2).map((mean) => mean ?? 0), 0) >= HABITUAL;

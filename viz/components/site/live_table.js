@@ -14,7 +14,7 @@ import { similarityOf, tableOfWords } from "./live_similarity.js";
 export function createSimilarity(model) {
   const said = h("p", { role: "status" });
   const place = h("div");
-  const note = h("p", { class: "hint" });
+  const note = h("p", { class: "quiet" });
   const el = h("div", { hidden: true }, said, place, note);
   /** @type {ReturnType<typeof createMatrices>|null} */
   let drawn = null;
@@ -29,10 +29,7 @@ export function createSimilarity(model) {
       const { cosine, table } = similarityOf(a.states, b.states, pooling);
       const { rows, columns, data } = tableOfWords(table, a.reading.cells, b.reading.cells);
       setText(said, `${_("Cosine similarity")}: ${cosine.toFixed(4)}`);
-      setText(
-        note,
-        _("A cell is the part of the cosine from one word of each text; all cells sum to the cosine."),
-      );
+      setText(note, _("A cell is the part of the cosine from one word of each text; all cells sum to the cosine."));
       drawn ??= createMatrices(place);
       const sheet = { name: _("Similarity"), rows, columns, note: "", limit: null, markedRows: [], markedColumns: [] };
       drawn.show(

@@ -1,4 +1,4 @@
-// Attention weights from recorded queries and keys, computed in the browser; viz/site_entries.py writes the file of a text.
+// Attention weights from recorded queries and keys, computed in the browser; viz/site_entries.py writes the files.
 //
 //   header  {payload, said, layers: Layer[], summed, sampled, habits, words}; said has the fields of the payload that
 //           differ in another language, words those that differ with whole words, or null

@@ -55,8 +55,8 @@ def test_the_first_test_row_is_there_to_begin_with(tmp_path: Path, kind: Kind) -
         assert page.query_params["edits"] in ("-", ["-"])
         text = "it was" if kind == "tag" else "it"
         page = asked("teach", job=job, show="try", sentence=text, word=2, needed=4, label=99)
-        says(page, "with probability")
-        says(page, "Without “it”")
+        says(page, "Prediction")
+        says(page, "Masking “it”")
         stands(page)
         (box,) = (box for box in page.text_input if box.key == TYPED)
         box.set_value("the cat").run()
