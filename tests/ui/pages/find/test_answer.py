@@ -62,7 +62,7 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[Vi
     words = [at(views[0], word) for word in ("it", "animal", "street")]
     prefers = [preference(strengths(view, words, by)) for view in views]
     layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
-    best = [f"{strength:.2f}" for strength in strengths(views[0], words, by)[:, layer, head]]
+    best = [f"{abs(strength):.2f}" for strength in strengths(views[0], words, by)[:, layer, head]]
     text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, 0.01, f"{layer}-{head}", *best)
     assert "“it”" in text
     assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"

@@ -20,8 +20,8 @@ FAMOUS = "The animal didn't cross the street because it was too tired."
 @pytest.mark.slow
 def test_a_bad_link_gives_the_usual_view_and_a_sentence() -> None:
     page = asked("positions", show="<b>", seed="x", mix="swap", first=999)
-    says(page, "“show” is not valid")
-    says(page, "“seed” is not valid")
+    says(page, "“show”")
+    says(page, "“seed”")
     assert any("New order" in part.proto.json for part in page.get("bidi_component"))
     assert not page.exception
 
