@@ -178,7 +178,7 @@ PAGES = {
             (GUESSING, "原词“"),
             ({**GUESSING, "ask": "it, playing, 猫", "text": "We playing it."}, "bert 预测“"),
             ({**GUESSING, "text": "We [MASK] [MASK] it."}, "第 1 个空："),
-            ({**GUESSING, "show": "looks"}, "空处给“"),
+            ({**GUESSING, "show": "looks"}, "给了“"),
             {**GUESSING, "show": "layers"},
             ({**GUESSING, "show": "words"}, "按遮挡法"),
             ({**GUESSING, "show": "surprise"}, "伪困惑度"),
