@@ -4,11 +4,7 @@
              kept (layer, head) float32: 1, or 0 for an ablated head
     outputs  query.L, multiplied by the scale, and key.L, (head, token, channel of the head); states (token, channel)
 
-The embedding table is not part of the graph: a text needs a few of its rows. A graph for masked words contains the
-table, which it also needs for its output:
-
-    inputs   ids (token,) int64 in place of words; masks (mask,) int64: positions of the tokens to predict
-    outputs  logits (mask, token of the vocabulary) only
+The embedding table is not part of the graph: a text needs a few of its rows.
 """
 
 from __future__ import annotations
