@@ -28,7 +28,7 @@ from headlight.command_input import (
 )
 from headlight.notebook import Shown
 from headlight.site_lessons import chosen_lessons, lesson_content, record_step
-from headlight.site_live import live_model
+from headlight.site_live import live_masks, live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
@@ -178,7 +178,7 @@ def add_parser(commands: Any) -> None:
         default=["en"],
         help="the languages of the page; the first is shown unless the reader's browser prefers another",
     )
-    parser.add_argument("--live", action="store_true", help="add the model, which readers can run in the browser")
+    parser.add_argument("--live", action="store_true", help="add models that readers can run in the browser")
     parser.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     add_model_option(parser)
     add_hub_options(parser)
@@ -218,9 +218,9 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _add_live(folder: SiteFolder, backend: LocalBackend, model: str, revision: str | None) -> None:
-    """Add the model for the browser; raise CommandError if the scripts of other projects are missing."""
+    """Add the models for the browser; raise CommandError if the scripts of other projects are missing."""
     try:
-        folder.add_live(live_model(backend, model, revision))
+        folder.add_live(live_model(backend, model, revision), live_masks(backend))
     except NoVendor as error:
         raise CommandError(str(error)) from error
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from headlight.command_input import positional_prior_of
 from headlight.notebook import Shown
 from inference.backend import LocalBackend
-from inference.browser.export import ROWS, export_encoder
+from inference.browser.export import ROWS, export_encoder, export_masked
+from inference.files.embedded import BERT
 from inference.request import TraceRequest
 from viz.components.explore.content import places
-from viz.site_live import LiveModel, OpenedText
+from viz.site_live import LiveMasks, LiveModel, OpenedText
 
 # The page computes the weights of TEXT again, and states the largest difference; it shows both texts as a pair, too.
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -38,3 +39,8 @@ def live_model(backend: LocalBackend, model: str, revision: str | None) -> LiveM
         pair=OpenedText(pair.view, pair.summary, pair.selection),
         priors=places(prior, single.view),
     )
+
+
+def live_masks(backend: LocalBackend) -> LiveMasks:
+    """Return the embedded model for masked words."""
+    return LiveMasks(BERT, *export_masked(BERT, backend.settings))

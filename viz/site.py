@@ -19,7 +19,7 @@ from viz.components.script import escape_json, own_source, script, stylesheet, t
 from viz.components.standalone.standalone import UNSCRIPTED, caption_pairs
 from viz.export import caption
 from viz.site_entries import RecordedPicture, RecordedText, photo_file, picture_file, text_file
-from viz.site_live import LiveModel, live_files
+from viz.site_live import LiveMasks, LiveModel, live_files, mask_files
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -78,9 +78,11 @@ class SiteFolder:
         name = self._add("lessons/lesson", "json", json.dumps(contents, ensure_ascii=False).encode())
         self._lessons.append((contents, name))
 
-    def add_live(self, model: LiveModel) -> None:
-        """Add a model that readers can run in the browser; raise NoVendor if its scripts are missing."""
+    def add_live(self, model: LiveModel, masks: LiveMasks | None = None) -> None:
+        """Add models that readers can run in the browser; raise NoVendor if their scripts are missing."""
         self._live = live_files(model, self._add, self.languages)
+        if masks is not None:
+            self._live["masks"] = mask_files(masks, self._add)
 
     def finish(self, title: str, citation: str = "") -> dict[str, bytes]:
         """Return all files, with the page, its script and its service worker; raise ValueError for no entry."""
@@ -172,7 +174,7 @@ def _entries(texts: Sequence[tuple[RecordedText | RecordedPicture, str, float]])
 
 
 def _page(title: str, citation: str, contents: Mapping[str, Any], code: str, look: str) -> str:
-    live = '<section id="live"></section>' if "live" in contents else ""
+    live = '<section id="live"></section><section id="masks"></section>' if "live" in contents else ""
     cited = f'<p id="citation" dir="auto">{html.escape(citation)}</p>' if citation else ""
     return f"""<!doctype html>
 <html lang="{active_language()}"><head><meta charset="utf-8">

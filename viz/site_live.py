@@ -67,6 +67,15 @@ class LiveModel:
     priors: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class LiveMasks:
+    """A model for masked words in the browser: its name, and the files of inference.browser.export."""
+
+    name: str
+    graph: bytes
+    tokenizer: bytes
+
+
 def vendor_file(name: str) -> bytes:
     """Return a file of assets/vendor/; raise NoVendor if it is missing or differs from its hash."""
     try:
@@ -85,18 +94,7 @@ def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str
     """
     for name in LICENCES:
         add(f"live/{Path(name).stem}", "txt", vendor_file(name))
-    contents = {
-        "runtime": ("ort", "mjs", vendor_file(RUNTIME)),
-        "wasm": ("ort", "wasm.gz", vendor_file(WASM)),
-        "tokenizers": ("tokenizers", "mjs", vendor_file(TOKENIZERS)),
-        "worker": ("worker", "js", script("site/live_worker").encode()),
-        "graph": ("model", "onnx", model.graph),
-        "tokenizer": ("tokenizer", "json.gz", gzip.compress(model.tokenizer, mtime=0)),
-    }
-    files = {
-        kind: {"file": add(f"live/{name}", ending, content), "bytes": len(content)}
-        for kind, (name, ending, content) in contents.items()
-    }
+    files = _runtime_files(add, ("model", "onnx", model.graph), model.tokenizer)
     manifest = {
         **{field: getattr(model, field) for field in ("name", "layers", "heads", "channels", "pooling")},
         "longest": LONGEST,
@@ -111,7 +109,40 @@ def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str
         },
     }
     place = add("live/model", "json", json.dumps(manifest, separators=(",", ":")).encode())
-    return {"manifest": place, "name": model.name, "bytes": sum(each["bytes"] for each in files.values())}
+    return _offer(place, model.name, files)
+
+
+def mask_files(model: LiveMasks, add: Add) -> dict[str, Any]:
+    """Add the files of a model for masked words; return the part of the page's contents that leads to them.
+
+    The graph is stored with every first byte of its 16-bit numbers before every second, which gzip shrinks twice as
+    much.
+    """
+    parted = gzip.compress(model.graph[::2] + model.graph[1::2], mtime=0)
+    files = _runtime_files(add, ("masks", "onnx.gz", parted), model.tokenizer)
+    manifest = {"name": model.name, "longest": LONGEST, "files": files}
+    place = add("live/masks", "json", json.dumps(manifest, separators=(",", ":")).encode())
+    return _offer(place, model.name, files)
+
+
+def _runtime_files(add: Add, graph: tuple[str, str, bytes], tokenizer: bytes) -> dict[str, Any]:
+    """Add the files that run a graph, which is given with its name and its ending; return them by their kinds."""
+    contents = {
+        "runtime": ("ort", "mjs", vendor_file(RUNTIME)),
+        "wasm": ("ort", "wasm.gz", vendor_file(WASM)),
+        "tokenizers": ("tokenizers", "mjs", vendor_file(TOKENIZERS)),
+        "worker": ("worker", "js", script("site/live_worker").encode()),
+        "graph": graph,
+        "tokenizer": ("tokenizer", "json.gz", gzip.compress(tokenizer, mtime=0)),
+    }
+    return {
+        kind: {"file": add(f"live/{name}", ending, content), "bytes": len(content)}
+        for kind, (name, ending, content) in contents.items()
+    }
+
+
+def _offer(manifest: str, name: str, files: Mapping[str, Any]) -> dict[str, Any]:
+    return {"manifest": manifest, "name": name, "bytes": sum(each["bytes"] for each in files.values())}
 
 
 def _templates(model: LiveModel, language: str) -> dict[str, Any]:

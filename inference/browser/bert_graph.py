@@ -4,7 +4,11 @@
              kept (layer, head) float32: 1, or 0 for an ablated head
     outputs  query.L, multiplied by the scale, and key.L, (head, token, channel of the head); states (token, channel)
 
-The embedding table is not part of the graph: a text needs a few of its rows.
+The embedding table is not part of the graph: a text needs a few of its rows. A graph for masked words contains the
+table, which it also needs for its output:
+
+    inputs   ids (token,) int64; types as above; masks (mask,) int64: positions of the tokens to predict
+    outputs  logits (mask, token of the vocabulary)
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from inference.errors import UserError
 
 Weights = Mapping[str, npt.NDArray[Any]]
 ACTIVATIONS = ("gelu",)
+TABLE = "embeddings.word_embeddings.weight"
 NO_BERT = gettext_lazy("Only a BERT model with a WordPiece tokenizer runs in a browser.")
 
 
@@ -117,10 +122,12 @@ class _Bert:
         return self.norm(f"{at}.output.LayerNorm", added)
 
     def encode(self, words: str) -> str:
-        """Add the whole encoder to the graph, from rows of the embedding table to the states."""
+        """Add the whole encoder to the graph, from rows of the embedding table to the states.
+
+        The graph needs an input or a constant "kept".
+        """
         sizes = self.sizes
         self.graph.input("types", LONG, ("tokens",))
-        self.graph.input("kept", FLOAT, (sizes.layers, sizes.heads))
         width = sizes.channels // sizes.heads
         self.graph.constant("by head", np.array([-1, sizes.heads, width], LONG))
         self.graph.constant("joined", np.array([-1, sizes.channels], LONG))
@@ -140,6 +147,7 @@ def attention_graph(config: Mapping[str, Any], weights: Weights) -> bytes:
     sizes = sizes_of(config)
     bert = _Bert(sizes, weights)
     bert.graph.input("words", FLOAT, ("tokens", sizes.channels))
+    bert.graph.input("kept", FLOAT, (sizes.layers, sizes.heads))
     states = bert.graph.node("Identity", [bert.encode("words")], "states")
     width = sizes.channels // sizes.heads
     for layer in range(sizes.layers):
@@ -147,3 +155,24 @@ def attention_graph(config: Mapping[str, Any], weights: Weights) -> bytes:
             bert.graph.output(f"{name}.{layer}", FLOAT, (sizes.heads, "tokens", width))
     bert.graph.output(states, FLOAT, ("tokens", sizes.channels))
     return bert.graph.file()
+
+
+def masked_graph(config: Mapping[str, Any], weights: Weights) -> bytes:
+    """Return the ONNX file of a masked language model; matrices are stored in 16 bits.
+
+    ``weights`` has the names of transformers' BertForMaskedLM, without the prefix "bert." of the encoder. Raise
+    UserError if the model is not a plain BERT.
+    """
+    sizes = sizes_of(config)
+    bert = _Bert(sizes, weights)
+    graph, head = bert.graph, "cls.predictions.transform"
+    for name, axis in (("ids", "tokens"), ("masks", "masks")):
+        graph.input(name, LONG, (axis,))
+    graph.constant("kept", np.ones((sizes.layers, sizes.heads), FLOAT))
+    table = graph.matrix("table", weights[TABLE], 1)
+    states = bert.encode(graph.node("Gather", [table, "ids"], "words"))
+    masked = graph.node("Gather", [states, "masks"], "masked")
+    turned = graph.node("Gelu", [bert.dense(f"{head}.dense", masked)], f"{head}.gelu")
+    names = [bert.norm(f"{head}.LayerNorm", turned), table, bert.vector("cls.predictions.bias")]
+    graph.output(graph.node("Gemm", names, "logits", transB=1), FLOAT, ("masks", len(weights[TABLE])))
+    return graph.file()

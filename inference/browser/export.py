@@ -10,7 +10,7 @@ from typing import Any
 
 from attention.codec import decode
 from attention.similarity import FIRST, LAST, MEAN
-from inference.browser.bert_graph import NO_BERT, BertSizes, Weights, attention_graph, sizes_of
+from inference.browser.bert_graph import NO_BERT, TABLE, BertSizes, Weights, attention_graph, masked_graph, sizes_of
 from inference.browser.onnx_writer import shorten
 from inference.errors import UserError
 from inference.files.checkpoint import WEIGHTS, read_config
@@ -19,7 +19,6 @@ from inference.settings import Settings
 
 ROWS = 64  # rows of the embedding table in a file; a text needs few, and plain servers send whole files only
 POOLINGS = (MEAN, FIRST, LAST)
-TABLE = "embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +40,13 @@ def export_encoder(name: str, revision: str | None, settings: Settings) -> Brows
     sizes, weights = sizes_of(config), bert_weights(folder)
     graph, rows = attention_graph(config, weights), row_files(weights)
     return BrowserModel(name, sizes, graph, rows, tokenizer_file(folder), _pooling(folder))
+
+
+def export_masked(name: str, settings: Settings) -> tuple[bytes, bytes]:
+    """Return the graph for masked words of a BERT, and its tokenizer; raise UserError if it is not a plain BERT."""
+    folder = find(name, None, settings).folder
+    config = read_config(folder / "config.json", name)
+    return masked_graph(config, bert_weights(folder)), tokenizer_file(folder)
 
 
 def _pooling(folder: Path) -> str | None:
@@ -65,6 +71,7 @@ def bert_weights(folder: Path) -> Weights:
 def row_files(weights: Weights) -> tuple[bytes, ...]:
     """Return the rows of the embedding table, ROWS in each file: their scales as float32, then int16 numbers.
 
+    >>> import numpy as np
     >>> [len(file) for file in row_files({TABLE: np.ones((ROWS + 1, 8), np.float32)})]
     [1280, 20]
     """

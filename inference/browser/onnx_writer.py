@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 IR_VERSION, OPSET = 9, 20  # opset 20 is the first with Gelu
-FLOAT, SHORT, LONG = np.dtype("<f4"), np.dtype("<i2"), np.dtype("<i8")
-TYPES = {FLOAT: 1, SHORT: 5, LONG: 7}
+FLOAT, HALF, SHORT, LONG = np.dtype("<f4"), np.dtype("<f2"), np.dtype("<i2"), np.dtype("<i8")
+TYPES = {FLOAT: 1, SHORT: 5, LONG: 7, HALF: 10}
 _FLOAT, _INT, _STRING, _INTS = 1, 2, 3, 7  # kinds of attributes
 LARGEST = 2**15 - 1
 Attribute = float | int | str | Sequence[int]
@@ -117,12 +117,14 @@ class GraphWriter:
         self.constants[name] = _tensor(name, array)
         return name
 
-    def matrix(self, name: str, array: npt.NDArray[np.float32], axis: int) -> str:
+    def matrix(self, name: str, array: npt.NDArray[Any], axis: int) -> str:
         """Store a matrix in 16 bits per number, and return the name of the float32 matrix in the graph.
 
         ``axis`` is reduced to a scale: 1 gives each row its own, and 0 each column. The runtime computes the float32
-        matrix when it opens the file.
+        matrix when it opens the file. A matrix of float16 is stored as it is, without an error.
         """
+        if array.dtype == HALF:
+            return self.node("Cast", [self.constant(f"{name}.half", array)], name, to=TYPES[FLOAT])
         coded, scale = shorten(array, axis)
         wide = self.node("Cast", [self.constant(f"{name}.short", coded)], f"{name}.wide", to=TYPES[FLOAT])
         return self.node("Mul", [wide, self.constant(f"{name}.scale", scale)], name)

@@ -15,6 +15,8 @@ from attention.view import View
 from headlight.command import main
 from headlight.site_live import TEXT
 from inference import LocalBackend, TraceRequest
+from inference.files.embedded import BERT
+from inference.tasks.predictions import Blank, MaskedWords
 from tests.support.accessibility import accessibility
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
@@ -22,6 +24,7 @@ from tests.support.statichosts import host_folder
 
 MOST_ERROR = 0.002
 CAT = "The cat sat on the mat because it was warm."
+BLANKS = "The [MASK] sat on the mat because it was [MASK]."
 MOUSE = "The mouse sat on the mat because it was warm."
 CASES: list[tuple[str, str | None, tuple[tuple[int, int], ...]]] = [
     (TEXT, None, ()),
@@ -167,3 +170,36 @@ def test_a_missing_file_gives_a_sentence(page: Page, site: str, problems: Proble
     page.locator("#live").get_by_role("button").click()
     page.locator("#live").get_by_role("button").first.click()
     expect(page.locator("#live")).to_contain_text("404")
+
+
+def test_masked_words_are_those_of_the_app_and_a_link_restores_them_offline(browser: Browser, site: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(site)
+        section = page.locator("#masks")
+        section.get_by_role("button").click()
+        section.get_by_role("button").first.click()
+        expect(section.locator("tbody tr")).to_have_count(10, timeout=PATIENCE)
+        section.locator("textarea").fill(BLANKS)
+        expect(section.locator("table")).to_have_count(2, timeout=PATIENCE)
+        for table, blank in zip(section.locator("table").all(), _predicted(BLANKS), strict=True):
+            for row, guess in zip(table.locator("tbody tr").all()[:2], blank.guesses, strict=False):
+                expect(row.locator("th")).to_have_text(guess.piece)
+                assert abs(float(row.locator("td").inner_text().strip("%")) / 100 - guess.probability) <= MOST_ERROR
+        assert accessibility(page) == []
+        section.locator("textarea").fill("No word of this text.")
+        expect(section.locator("[role=alert]")).not_to_be_empty()
+        section.locator("button", has_text="text").click()  # mask this word
+        expect(section.locator("textarea")).to_have_value("No word of this [MASK].")
+        expect(section.locator("table")).to_have_count(1, timeout=PATIENCE)
+        expect(section.locator("[role=alert]")).to_be_empty()
+        first = section.locator("tbody").inner_text()
+        expect(page).to_have_url(re.compile("masked=No"))
+        context.set_offline(True)
+        page.reload()
+        expect(section.locator("tbody tr")).to_have_count(10, timeout=PATIENCE)
+        assert section.locator("tbody").inner_text() == first
+
+
+def _predicted(text: str) -> tuple[Blank, ...]:
+    return LocalBackend().predict(MaskedWords(model=BERT, text=text, top=2)).blanks

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from inference.browser.bert_graph import attention_graph, sizes_of
+from inference.browser.bert_graph import attention_graph, masked_graph, sizes_of
 from inference.errors import UserError
 from tests.support.cases import loop_over
 from tests.support.deno_scripts import RUNTIME, run_script
@@ -32,6 +32,18 @@ const all = await Promise.all(given.map(async ({ words, types, kept, tokens, cha
   return Object.fromEntries(Object.entries(found).map(([name, { data, dims }]) => [name, [dims, [...data]]]));
 }));
 console.log(JSON.stringify(all));
+"""
+)
+# Prints the logits of a graph for masked words.
+LOGITS = (
+    RUNTIME
+    + """
+const session = await ort.InferenceSession.create(Deno.readFileSync(Deno.args[0]), { executionProviders: ["wasm"] });
+const given = JSON.parse(Deno.readTextFileSync(Deno.args[1]));
+const whole = (numbers) => new ort.Tensor("int64", BigInt64Array.from(numbers, BigInt), [numbers.length]);
+const feeds = Object.fromEntries(Object.entries(given).map(([name, numbers]) => [name, whole(numbers)]));
+const { logits: { dims, data } } = await session.run(feeds);
+console.log(JSON.stringify([dims, [...data]]));
 """
 )
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 3, "hidden_size": 12, "intermediate_size": 20, "vocab_size": 9}
@@ -83,6 +95,30 @@ def test_the_graph_computes_the_pass(ablated: tuple[int, int] | None, model: Ber
         scores = found[f"query.{layer}"] @ found[f"key.{layer}"].transpose(0, 2, 1)
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         np.testing.assert_allclose(powers / powers.sum(axis=-1, keepdims=True), maps[0], atol=1e-3)
+
+
+@pytest.mark.slow
+@loop_over("dtype", [np.float32, np.float16])
+def test_the_graph_predicts_masked_words(dtype: type, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = BertConfig(**SIZES, max_position_embeddings=16, initializer_range=0.5)
+    whole = BertForMaskedLM(config).eval()
+    for name, weight in whole.named_parameters():
+        if weight.dim() == 1:  # biases and norms are not all zeros and ones
+            torch.nn.init.normal_(weight, mean=float("LayerNorm.weight" in name), std=0.2)
+        weight.data = weight.data.to(torch.float16).float()  # both types store the same numbers
+    weights = {
+        name.removeprefix("bert."): weight.detach().numpy().astype(dtype) for name, weight in whole.named_parameters()
+    }
+    given = {"ids": [1, 5, 3, 8, 2], "types": [0, 0, 0, 1, 1], "masks": [3, 1]}
+    (tmp_path / "model.onnx").write_bytes(masked_graph(config.to_dict(), weights))
+    (tmp_path / "case.json").write_text(json.dumps(given))
+    shape, data = run_script(LOGITS, tmp_path / "model.onnx", tmp_path / "case.json")
+    with torch.inference_mode():
+        types = torch.tensor([given["types"]])
+        expected = whole(torch.tensor([given["ids"]]), token_type_ids=types).logits[0, given["masks"]]
+    found = torch.tensor(data).reshape(shape)
+    torch.testing.assert_close(found.softmax(-1), expected.softmax(-1), atol=2e-3, rtol=0)
 
 
 @loop_over(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inference.browser.onnx_writer import FLOAT, GraphWriter, shorten, varint
+from inference.browser.onnx_writer import FLOAT, HALF, GraphWriter, shorten, varint
 from inference.files.embedded import parse
 
 
@@ -33,3 +33,10 @@ def test_16_bits_lose_half_a_step_of_the_scale(axis: int) -> None:
     coded, scale = shorten(numbers, axis)
     assert scale.shape == ((1, 7) if axis == 0 else (5, 1))
     assert (np.abs(coded * scale.astype(np.float64) - numbers) <= 0.51 * scale).all()
+
+
+def test_float16_is_stored_as_it_is() -> None:
+    numbers = np.array([[0.1, -7]], HALF)
+    writer = GraphWriter()
+    writer.matrix("w", numbers, 1)
+    assert numbers.tobytes() in writer.file()

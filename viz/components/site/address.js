@@ -2,10 +2,11 @@
 
 /** @import { Selection } from "../explore/types.js" */
 /** @typedef {{lang?: string, text?: string, words?: string, lesson?: string, step?: string, own?: string,
- * pair?: string, off?: string, similar?: string}} Where own to similar: the fields of a live text */
+ * pair?: string, off?: string, similar?: string, masked?: string}} Where own to similar: the fields of a live text;
+ * masked: the text with masked words */
 
 const NUMBERS = ["layer", "head", "focus", "target"];
-const PLACES = ["lang", "text", "words", "lesson", "step", "own", "pair", "off", "similar"];
+const PLACES = ["lang", "text", "words", "lesson", "step", "own", "pair", "off", "similar", "masked"];
 
 /**
  * Return the part of an address behind "#" for a place and a selection; empty fields are left out.

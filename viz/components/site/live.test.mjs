@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 
 import { wordsOf } from "./live_cells.js";
 import { largestDifference, placeAfterEdit } from "./live_payload.js";
+import { interleave, likeliest, masksOf } from "./live_predictions.js";
 import { similarityOf, tableOfWords } from "./live_similarity.js";
 import { measureHead } from "./live_summary.js";
 
@@ -65,4 +66,16 @@ describe("similarity", () => {
       data: [1, 6, 8],
     });
   });
+});
+
+describe("masked words", () => {
+  test("the bytes of a file in two halves are put together", () =>
+    assert.deepEqual([...new Uint8Array(interleave(Uint8Array.of(1, 3, 5, 2, 4).buffer))], [1, 2, 3, 4, 5]));
+  test("the likeliest words come first, with probabilities", () => {
+    const found = likeliest(Float32Array.of(0, Math.log(2), 0), ["a", "##b", "c"]);
+    assert.deepEqual(found.map(({ word }) => word), ["…b", "a", "c"]);
+    assert.deepEqual(found.map(({ probability }) => probability.toFixed(4)), ["0.5000", "0.2500", "0.2500"]);
+  });
+  test("a typed mask is found, a special token is not", () =>
+    assert.deepEqual(masksOf({ cells: [{ text: "[MASK]", special: true }, { text: "[MASK]", special: false }] }), [1]));
 });

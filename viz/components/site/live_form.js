@@ -2,6 +2,7 @@
 
 import { h, setText } from "../shared/elements.js";
 import { _, together } from "../shared/words.js";
+import { refuseLong } from "./live_model.js";
 import { largestDifference, liveView } from "./live_payload.js";
 import { createSimilarity } from "./live_table.js";
 
@@ -19,7 +20,7 @@ import { createSimilarity } from "./live_table.js";
  * @property {() => Payload|null} recorded @property {() => string} language
  */
 
-const REST = 250; // ms without a key until a text runs
+export const REST = 250; // ms without a key until a text runs
 
 /** Return a head's name. @param {number} id layer × heads + head @param {{heads: number}} sizes */
 const nameOf = (id, { heads }) => `${Math.floor(id / heads)}-${id % heads}`;
@@ -110,12 +111,7 @@ export function createForm(root, manifest, model, difference, host) {
   async function passOf(first, second) {
     if (plain?.text === first && plain.pair === second) return plain;
     const reading = model.read(first, second);
-    const tokens = reading.ids.length;
-    if (tokens > manifest.longest) {
-      throw new Error(
-        _("A text has at most {most} tokens here; this text has {tokens}.", { most: manifest.longest, tokens }),
-      );
-    }
+    refuseLong(reading, manifest);
     return { text: first, pair: second, reading, pass: await model.run(reading) };
   }
   async function run() {

@@ -10,6 +10,7 @@ import { unpack } from "./unpack.js";
 /** @import { Reading, Tokenizer } from "./live_cells.js" */
 /** @import { Feed } from "./live_worker.js" */
 /** @typedef {{file: string, bytes: number}} Part a file, with its size on the way */
+/** @typedef {Record<"runtime"|"worker"|"tokenizers"|"wasm"|"graph"|"tokenizer", Part>} Files */
 /** @typedef {{shape: number[], data: Float32Array}} Numbers */
 /**
  * The contents of live/model-….json, which viz/site_live.py writes.
@@ -18,7 +19,7 @@ import { unpack } from "./unpack.js";
  * @property {number} layers @property {number} heads @property {number} channels
  * @property {import("./live_similarity.js").Pooling|null} pooling null if the page does not know it
  * @property {number} longest tokens of a text at most
- * @property {Record<"runtime"|"worker"|"tokenizers"|"wasm"|"graph"|"tokenizer", Part>} files
+ * @property {Files} files
  * @property {string[]} rows files of the embedding table @property {number} rowsPerFile
  * @property {Record<string, {single: Payload, pair: Payload}>} templates by language
  * @property {Habits|null} habits
@@ -103,21 +104,47 @@ export function createTable({ rows, rowsPerFile, channels }, get = download) {
 }
 
 /**
+ * Download a graph with its tokenizer, and open it in a worker.
+ * @param {Files} files @param {Progress} progress @param {(content: ArrayBuffer) => ArrayBuffer} [restore] returns the
+ * graph of its file's content
+ */
+export async function openGraph(files, progress, restore = (content) => content) {
+  const [wasm, content, tokens] = await Promise.all(
+    [files.wasm, files.graph, files.tokenizer].map(({ file }) => download(file, progress)),
+  );
+  const { Tokenizer: Kind } = await import(address(files.tokenizers.file));
+  /** @type {{model: {vocab: Record<string, number>}}} */
+  const stated = JSON.parse(new TextDecoder().decode(tokens));
+  /** @type {Tokenizer} */
+  const tokenizer = new Kind(stated, {});
+  progress.signal?.throwIfAborted();
+  const worker = startWorker(files.worker.file);
+  progress.signal?.addEventListener("abort", () => worker.end());
+  const graph = restore(content);
+  await worker.ask({ open: { runtime: address(files.runtime.file), wasm, graph } }, [wasm, graph]);
+  return { tokenizer, worker, vocabulary: stated.model.vocab };
+}
+
+/** Throw an error if a text has too many tokens. @param {{ids: number[]}} reading @param {{longest: number}} manifest */
+export function refuseLong({ ids: { length: tokens } }, { longest: most }) {
+  if (tokens <= most) return;
+  throw new Error(_("A text has at most {most} tokens here; this text has {tokens}.", { most, tokens }));
+}
+
+/** Return numbers as an input of a graph, (token,) int64. @param {number[]} numbers @returns {Feed} */
+export const integers = (numbers) => ({
+  type: "int64",
+  data: BigInt64Array.from(numbers, BigInt),
+  dims: [numbers.length],
+});
+
+/**
  * Download the model and open it. Return functions that read a text, run it, and end the model.
  * @param {Manifest} manifest @param {Progress} progress
  */
 export async function openModel(manifest, progress) {
   const { files, layers, heads, channels } = manifest;
-  const [wasm, graph, tokens] = await Promise.all(
-    [files.wasm, files.graph, files.tokenizer].map(({ file }) => download(file, progress)),
-  );
-  const { Tokenizer: Kind } = await import(address(files.tokenizers.file));
-  /** @type {Tokenizer} */
-  const tokenizer = new Kind(JSON.parse(new TextDecoder().decode(tokens)), {});
-  progress.signal?.throwIfAborted();
-  const worker = startWorker(files.worker.file);
-  progress.signal?.addEventListener("abort", () => worker.end());
-  await worker.ask({ open: { runtime: address(files.runtime.file), wasm, graph } }, [wasm, graph]);
+  const { tokenizer, worker } = await openGraph(files, progress);
   const table = createTable(manifest);
 
   /**
@@ -133,7 +160,7 @@ export async function openModel(manifest, progress) {
     /** @type {Record<string, Feed>} */
     const feeds = {
       words: { type: "float32", data: words, dims: [size, channels] },
-      types: { type: "int64", data: BigInt64Array.from(types, BigInt), dims: [size] },
+      types: integers(types),
       kept: { type: "float32", data: kept, dims: [layers, heads] },
     };
     const found = await worker.ask({ run: feeds });

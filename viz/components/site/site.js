@@ -10,6 +10,7 @@ import { _, speak } from "../shared/words.js";
 import { fromHash, toHash } from "./address.js";
 import { guessBars, lessonList, lessonStep } from "./lesson.js";
 import { createLive } from "./live.js";
+import { createMasks } from "./live_masks.js";
 import { moveSelection } from "./merging.js";
 import { fitPicture, recordedPicture } from "./pictures.js";
 import { createProgress } from "./progress.js";
@@ -19,6 +20,7 @@ import { unpack } from "./unpack.js";
 /** @import { Payload, Report, Selection } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
 /** @import { Where } from "./address.js" */
+/** @import { Offer } from "./live_offer.js" */
 /** @import { Lesson, LessonEntry, Step } from "./lesson.js" */
 /** @import { Shot } from "./pictures.js" */
 /** @import { About } from "./recorded.js" */
@@ -32,8 +34,8 @@ import { unpack } from "./unpack.js";
  * a language
  */
 /**
- * @typedef {{languages: Tongue[], parts: Record<string, string>, live?: import("./live.js").Offer}} Contents parts:
- * scripts that are loaded on demand; live: a model for the browser
+ * @typedef {{languages: Tongue[], parts: Record<string, string>, live?: Offer & {masks?: Offer}}} Contents
+ * parts: scripts that are loaded on demand; live: a model for the browser, with one for masked words
  */
 
 const LIVE = "live"; // in the address, in place of the file of a recorded text
@@ -132,6 +134,14 @@ export function startSite({ languages, parts, live: offer }, registered) {
     recorded: () => drawn?.base === toHash(where) && !where.words ? drawn : null,
     language: () => tongue.code,
   }, registered);
+  let masked = ""; // the text with masked words, next to whatever the page shows
+  const masks = offer?.masks && createMasks(place("masks"), offer.masks, (text) => {
+    masked = text;
+    history.replaceState(null, "", addressOf(where, kept));
+  }, registered);
+
+  /** @param {Where} to @param {Partial<Selection>} selection */
+  const addressOf = (to, selection) => toHash({ ...to, masked }, selection);
 
   /** @param {string|undefined} file */
   const variantOf = (file) => {
@@ -147,7 +157,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
     stand.maps(payload, source, { selection: keep });
     setText(place("error"), "");
     const known = fromHash(location.hash).where.text === LIVE;
-    history[known ? "replaceState" : "pushState"](null, "", toHash(where, kept));
+    history[known ? "replaceState" : "pushState"](null, "", addressOf(where, kept));
   }
   /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
   async function show(to, selection) {
@@ -202,12 +212,12 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /** Store a selection in the address. @param {Partial<Selection>} selection */
   function keep(selection) {
     kept = selection;
-    history.replaceState(null, "", toHash(where, kept));
+    history.replaceState(null, "", addressOf(where, kept));
     live?.selected();
   }
   /** Open a place as a new entry of the history. @param {Where} to @param {Partial<Selection>} selection */
   function go(to, selection) {
-    history.pushState(null, "", toHash(to, selection));
+    history.pushState(null, "", addressOf(to, selection));
     show(to, selection);
   }
   /** @param {string|null} name the list of lessons if null @param {number} step */
@@ -312,12 +322,15 @@ export function startSite({ languages, parts, live: offer }, registered) {
     speak(to.words);
     document.documentElement.lang = to.code;
     live?.redraw();
+    masks?.redraw();
     drawLanguages();
   }
   /** Show the text or the lesson, and the selection, of the address. */
   function open() {
     const { where: asked, selection } = fromHash(location.hash);
     setTongue(languageOf(languages, asked.lang ?? remembered(), languages.length > 1 ? navigator.languages : []));
+    masked = asked.masked ?? "";
+    masks?.open(masked);
     if (asked.text === LIVE && live?.open(asked, selection)) return;
     const found = variantOf(asked.text);
     if (asked.lesson !== undefined || !found) return show({ ...asked, lesson: asked.lesson ?? "" }, selection);
