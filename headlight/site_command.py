@@ -27,7 +27,6 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import Shown
-from headlight.site_lessons import chosen_lessons, lesson_content, record_step
 from headlight.site_live import live_masks, live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
@@ -185,12 +184,19 @@ def add_parser(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def _chosen_lessons(names: list[str]) -> dict[str, Lesson]:
+    """Return the lessons of these names; their module is imported late, because it imports Streamlit."""
+    from headlight.site_lessons import chosen_lessons
+
+    return chosen_lessons(names)
+
+
 def run(asked: argparse.Namespace) -> int:
     """Write the folder of the site and return the exit status."""
     if asked.only and not asked.entries and asked.lessons is None:
         raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
-    lessons = {} if asked.lessons is None else chosen_lessons(asked.lessons)
+    lessons = {} if asked.lessons is None else _chosen_lessons(asked.lessons)
     opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
     first = asked.entries[0].model if asked.entries else None
     backend, model = opened(first or asked.model)
@@ -241,6 +247,8 @@ def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
         trace = models.trace(request)
         prior = positional_prior_of(models, request, trace)
         return folder.add_text(_text_of_trace(trace, prior, read.part or None, name), listed=False)
+
+    from headlight.site_lessons import lesson_content, record_step
 
     steps = [record_step(step, models, cache(record)) for step in lesson.steps]
     contents = {}

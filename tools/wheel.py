@@ -30,12 +30,12 @@ from viz.components.script import COMMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "headlight"
-ROOMS = ("attention", "inference", "probing", "viz", "i18n")
-APP_ROOMS = ("classroom", "lessons", "pages", "serving", "training", "ui")
+ROOMS = ("attention", "inference", "lessons", "probing", "viz", "i18n")
+APP_ROOMS = ("classroom", "pages", "serving", "training", "ui")
 LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # suffixes of included files; files with other suffixes are tests
 # Assets of the first wheel; the others belong to the second.
-ASSETS = ("alignments", "habits.safetensors", "probes", "pronoun_heads.json")
+ASSETS = ("alignments", "habits.safetensors", "lessons", "probes", "pronoun_heads.json")
 LEFT_OUT = ("answers", "screenshots")  # assets in neither wheel; stored answers name the modules of a checkout
 AS_OLD_AS_ZIP = "315532800"  # the earliest date in a zip archive, for reproducible wheels
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,24 +109,19 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     found = present(masked_accuracy(BERT, tmp_path))
     points: Any = pytest.approx(9.5)
     assert (found.tired, found.behind) == (PronounHead(5, 11, 0.43), WeakRelation("xcomp", points))
-    assert published_bert.describe_known_heads(found) == (
-        "In the sentence about the tired animal, its head 5-11 gives “animal” 0.43 of the attention of “it”;"
-        " its best head for a relation between words is at most 9.5 percentage points behind the embedded"
-        " encoder's (xcomp: verb or adjective that shares the subject)."
-    )
+    sentence = published_bert.describe_known_heads(found)
+    assert re.findall(r"\d+-\d+|\d+\.\d+|xcomp", sentence) == ["5-11", "0.43", "9.5", "xcomp"]
 
 
 @pytest.mark.parametrize(
-    ("further", "said"),
-    [
-        (None, "0.43 of the attention of “it”."),
-        ({"GAP": GAP}, "0.43 of the attention of “it”."),
-        ({"UD": {"obj": UD["obj"]}}, "on no relation between words is its best head behind the embedded encoder's."),
-    ],
+    ("further", "compared"),
+    [(None, False), ({"GAP": GAP}, False), ({"UD": {"obj": UD["obj"]}}, True)],
 )
-def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path: Path, further: Any, said: str) -> None:
+def test_a_comparison_needs_scores_of_relations_in_the_file(tmp_path: Path, further: Any, compared: bool) -> None:
     put_bert(tmp_path, further, SLIDE)
-    assert published_bert.describe_known_heads(present(masked_accuracy(BERT, tmp_path))).endswith(said)
+    sentence = published_bert.describe_known_heads(present(masked_accuracy(BERT, tmp_path)))
+    assert re.findall(r"\d+\.\d+", sentence) == ["0.43"]
+    assert ("MiniLM" in sentence) == compared
 
 
 @pytest.mark.skipif(not own_here(BERT), reason="the BERT that was trained here is not there")

@@ -49,7 +49,7 @@ def describe_unread(name: str, source: TokenRow) -> str:
     """Return sentences on words outside of the vocabulary or spelt in bytes; "" if there are none.
 
     >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:47]
-    '1 of the 2 words here is not in the vocabulary '
+    'Not in the vocabulary of M: 1 of 2 words, each '
     """
     many, words = source.unknown_words()
     if many:
