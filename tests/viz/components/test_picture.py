@@ -44,6 +44,7 @@ def test_the_payload_has_the_fields_that_the_script_reads() -> None:
     stated = re.search(r"@typedef \{object\} PictureData\b.*?\*/", source, re.DOTALL)
     assert stated
     sides = re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", "", stated[0])
+    # The script adds the words, and a static site the source.
     fields = set(re.findall(r"@property\s+\[?(\w+)", sides)) - {
         "words",
         "source",
