@@ -125,7 +125,10 @@ export async function openGraph(files, progress, restore = (content) => content)
   return { tokenizer, worker, vocabulary: stated.model.vocab };
 }
 
-/** Throw an error if a text has too many tokens. @param {{ids: number[]}} reading @param {{longest: number}} manifest */
+/**
+ * Throw an error if a text has too many tokens.
+ * @param {{ids: number[]}} reading @param {{longest: number}} manifest
+ */
 export function refuseLong({ ids: { length: tokens } }, { longest: most }) {
   if (tokens <= most) return;
   throw new Error(_("A text has at most {most} tokens here; this text has {tokens}.", { most, tokens }));
