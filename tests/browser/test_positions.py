@@ -76,7 +76,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     page.go_back()
     expect(strip).to_have_text([trace.tokens[at] for at in shuffle_tokens(trace.source, 1)])
     click(page.get_by_role("paragraph").filter(has_text="Order sensitivity"))
-    waiting = file_of(page.get_by_role("button", name="Save the differences"))
+    waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)
     lines = table_of(saved).splitlines()
@@ -99,11 +99,11 @@ def test_each_view_is_drawn_and_says_whose_numbers_it_shows_and_a_hostile_text_i
     expect(page.locator(".matrices canvas")).not_to_have_count(0)
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(6)
-    expect(note(page, "no others can be computed")).to_contain_text("reads at most 512")
+    expect(note(page, "at most 512 positions")).to_be_visible()
     rest(page)
     turn(page, SHOWS["distance"])
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
-    for settings in ("base 10,000, for heads of 32 channels", "for 12 heads", "32 buckets up to a distance of 128"):
+    for settings in ("base 10,000, d_k = 32", "h = 12", "32 buckets"):
         expect(note(page, "has no such numbers", "the paper's", settings)).to_be_visible()
     turn(page, SHOWS["shift"])
     expect(note(page, "One matrix moves every position by 5")).to_contain_text("over 27 positions")
