@@ -36,7 +36,7 @@ def test_a_claim_is_checked_from_its_old_address(page: Page, app_url: str, probl
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=2 * PATIENCE)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-    page.get_by_role("link", name=re.compile("its own page")).click()
+    page.get_by_test_id("stMain").locator(f"a[href*='/{BY_VIEW['whole_pass'].path}']").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text(BY_VIEW["whole_pass"].title, timeout=PATIENCE)
     rest(page)
     page.go_back()
