@@ -98,10 +98,10 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     go(desk, "lessons")
     seat.run()
     there = seat.title[0].value
-    press(seat, "Go my own way")
+    seat.button(key="class_alone_button").click().run()
     go(seat, "by_hand")
     assert seat.title[0].value != there
-    press(seat, "Rejoin class")
+    seat.button(key="class_back").click().run()
     assert seat.title[0].value == there
 
 
