@@ -101,7 +101,7 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     seat.button(key="class_alone_button").click().run()
     go(seat, "by_hand")
     assert seat.title[0].value != there
-    press(seat, "Rejoin class")
+    seat.button(key="class_back").click().run()
     assert seat.title[0].value == there
 
 
