@@ -62,6 +62,7 @@ def test_the_famous_pair_is_there_and_a_click_switches_it(page: Page, site: str)
 def test_a_link_restores_a_text_and_its_head(page: Page, site: str) -> None:
     page.goto(site)
     page.get_by_role("button", name=CAT, exact=True).click()
+    expect(page.locator(".chip").nth(2)).to_contain_text("cat")  # not the first text's chip
     painted(page)
     page.locator(".chip").nth(2).press("]")
     expect(page).to_have_url(re.compile("head="))

@@ -124,7 +124,7 @@ def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
 def test_what_the_runs_say_is_chinese() -> None:
     found = load_recorded()
     with use_language("zh"):
-        assert descriptions.describe_winners(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 对 0.85）和")
+        assert descriptions.describe_winners(found).startswith("LSTM 更擅长：“奇偶”距离不超过 16 时（1.00 比 0.85）和")
         assert "更差的有：没有位置 " in descriptions.describe_ablation(found, "parity")
         assert "文本第一个词元处是最大值的 0 倍；" in descriptions.describe_gradients(found, "recall", "before")
         runs = found.runs_of("recall", "transformer", "norm")
