@@ -48,7 +48,7 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     assert grid is not None
     found = region_links(View(trace), tokens_of((2, 3, 5, 6), grid), tokens_of((9, 9, 12, 12), grid))
     layer, head = divmod(int(found.beyond.argmax()), found.beyond.shape[1])
-    says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.2f}")
+    says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.0%}")
     (table,) = page.dataframe
     assert len(table.value) == 8
     assert list(table.value["difference"]) == sorted(table.value["difference"], reverse=True)
