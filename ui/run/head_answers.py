@@ -6,11 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.head_search import counterparts, favorite_counts, links, preference, weight_above_expected
+from attention.head_search import (
+    counterparts,
+    expected_links,
+    favorite_counts,
+    links,
+    preference,
+    weight_above_expected,
+)
 from attention.mask import FloatArray
 from attention.view import View
+from i18n import gettext_lazy, translate
 from ui.state.selection import load_baselines
 from ui.state.view_state import ViewState
+
+STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,11 @@ class HeadAnswers:
         """Return True if strengths are above the column mean and positional prior, not plain weights."""
         return self.strengths is not self.found
 
+    @property
+    def measure(self) -> str:
+        """Return the name of the measure of strength."""
+        return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
+
     def name(self, cell: int) -> str:
         """Return the word of a cell in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
@@ -69,16 +84,9 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
     survey, habits = load_baselines(choice, view)
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
-    if inward:
-        usual = survey.crowd.usual_column(view, words.source, view.columns(words.source))
-        rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
-        placed = None if rows is None else np.array(rows)
-    else:
-        usual = survey.crowd.usual_row(view, words.source, view.rows(words.source))
-        placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
-    given = np.moveaxis(usual[..., candidates], 2, 0)
-    strengths = found if choice.by == "weight" else weight_above_expected(found, given, placed)
-    return HeadAnswers(view, words, found, given, strengths, inward)
+    usual, placed = expected_links(view, survey, habits, words.source, candidates, inward=inward)
+    strengths = found if choice.by == "weight" else weight_above_expected(found, usual, placed)
+    return HeadAnswers(view, words, found, usual, strengths, inward)
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
