@@ -331,9 +331,9 @@ def _cells(view: View) -> tuple[int, int, int] | None:
 
 
 def _strengths(view: View, prior: PositionalPrior | None) -> Any:
-    """Return the excess of both candidates' links, (candidate, layer, head), or None without the words.
+    """Return both candidates' weights above baseline, (candidate, layer, head), or None without the words.
 
-    The excess is that of the app, so the same heads switch there.
+    The measure is the default of the app, so the same heads switch there.
     """
     words = replace(view, words=True)
     cells = _cells(words)
@@ -344,7 +344,7 @@ def _strengths(view: View, prior: PositionalPrior | None) -> Any:
 
 
 def _strongest(view: View, strengths: Any) -> dict[str, Any]:
-    """Return the head with the largest excess of the first candidate, and the token of the source."""
+    """Return the head with the first candidate furthest above baseline, and the token of the source."""
     layer, head = np.unravel_index(int(np.nan_to_num(strengths[0], nan=-1).argmax()), strengths[0].shape)
     words = replace(view, words=True)
     cells = _cells(words)
@@ -355,8 +355,8 @@ def _strongest(view: View, strengths: Any) -> dict[str, Any]:
 def _describe(before: Any, now: Any, other: str) -> str:
     """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
     return gettext_lazy(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} (excess, by over {least}"
-        " in each text).",
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} (weight above "
+        "baseline, by over {least} in each text).",
         other=other,
         many=int(flips(preference(before), preference(now)).sum()),
         size=int(np.isfinite(now[0]).sum()),

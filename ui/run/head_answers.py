@@ -16,11 +16,11 @@ from attention.head_search import (
 )
 from attention.mask import FloatArray
 from attention.view import View
-from i18n import gettext_lazy, translate
+from i18n import _, gettext_lazy, translate
 from ui.state.selection import load_baselines
 from ui.state.view_state import ViewState
 
-STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
+STRENGTHS: dict[str, str] = {"excess": gettext_lazy("weight above baseline"), "weight": gettext_lazy("weight")}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class HeadAnswers:
     words: Words
     found: FloatArray  # attention weights, (candidate, layer, head)
     usual: FloatArray  # mean weights from other words, (candidate, layer, head); NaN without any
-    strengths: FloatArray  # weights, or their excess over both baselines, (candidate, layer, head)
+    placed: FloatArray | None  # positional priors, (candidate, layer, head)
+    strengths: FloatArray  # weights, or the weights above the larger baseline, (candidate, layer, head)
     inward: bool
 
     @property
@@ -67,6 +68,12 @@ class HeadAnswers:
         """Return the name of the measure of strength."""
         return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
 
+    def baseline(self, layer: int, head: int) -> tuple[float, str]:
+        """Return the larger baseline of the link with the first candidate, and its name."""
+        usual = float(np.nan_to_num(self.usual[0, layer, head]))
+        placed = 0.0 if self.placed is None else float(self.placed[0, layer, head])
+        return max((usual, _("column mean")), (placed, _("positional prior")), key=lambda found: found[0])
+
     def name(self, cell: int) -> str:
         """Return the word of a cell in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
@@ -86,7 +93,7 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
     found = links(view, words.source, candidates, inward=inward)
     usual, placed = expected_links(view, survey, habits, words.source, candidates, inward=inward)
     strengths = found if choice.by == "weight" else weight_above_expected(found, usual, placed)
-    return HeadAnswers(view, words, found, usual, strengths, inward)
+    return HeadAnswers(view, words, found, usual, placed, strengths, inward)
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:

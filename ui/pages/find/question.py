@@ -230,7 +230,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
         format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
         on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
-        help=_("Excess: the weight minus the larger of its column mean and positional prior."),
+        help=_("The weight minus the larger of column mean and positional prior."),
     )
 
 
@@ -249,13 +249,16 @@ def describe_preference(asked: HeadAnswers) -> str:
         ),
     ]
     key, times, others = asked.favourite(layer, head)
-    usual = asked.usual[0, layer, head]
-    if others and not np.isnan(usual):
+    if others and not np.isnan(asked.usual[0, layer, head]):
+        baseline, name = asked.baseline(layer, head)
         sentences.append(
             _(
-                "Baseline: other words give {word} {weight:.0%} on average; {times} of {others} attend to it most.",
+                "There, the weight is {weight:.0%}, the baseline {baseline:.0%} ({name}); {times} of {others} other"
+                " words attend most to {word}.",
+                weight=asked.found[0, layer, head],
+                baseline=baseline,
+                name=name,
                 word=key,
-                weight=usual,
                 times=times,
                 others=others,
             )
