@@ -211,10 +211,13 @@ def run(asked: argparse.Namespace) -> int:
         else:
             for text in _texts(backend, request, entry, asked):
                 folder.add_text(text)
-    for name, lesson in lessons.items():
-        _add_lesson(folder, name, lesson)
+    live = None
     if asked.live:
-        _add_live(folder, *opened(asked.model), asked.revision)
+        backend, model = opened(asked.model)
+        _add_live(folder, backend, model, asked.revision)
+        live = CheckInput(model, "", revision=asked.revision or "")
+    for name, lesson in lessons.items():
+        _add_lesson(folder, name, lesson, live)
     files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
@@ -238,8 +241,11 @@ def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> 
     return RecordedPicture(trace, file.stem, caption=entry.caption)
 
 
-def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
-    """Add a lesson with the texts that its steps show; lessons name their own models."""
+def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson, live: CheckInput | None) -> None:
+    """Add a lesson with the texts that its steps show; lessons name their own models.
+
+    ``live`` has the model and the revision that run in the browser, if any.
+    """
     models = LocalBackend()
 
     def record(read: CheckInput) -> str:
@@ -254,7 +260,7 @@ def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
     contents = {}
     for code in folder.languages:
         with use_language(code):
-            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix)
+            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix, live)
     folder.add_lesson(contents)
 
 
