@@ -126,6 +126,6 @@ export function createLive(root, offer, host, registered) {
     /** Follow the selected head. */
     selected: () => form?.selected(),
     /** Follow the answer to the step's question. */
-    answered: () => lessonForm?.tell(),
+    answered: () => lessonForm?.describe(),
   };
 }

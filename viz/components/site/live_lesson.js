@@ -27,32 +27,46 @@ import { createRuns, createTimer, textBox } from "./live_runs.js";
  */
 export function createLessonForm(root, manifest, model, { step, hasAnswer, isOver, show }, page) {
   const timer = createTimer(run);
-  const runs = createRuns(manifest, model, page);
-  const [text, pair] = [textBox(timer.wait), textBox(timer.wait)];
-  const restore = h("button", {
-    type: "button",
-    class: "choice",
-    onclick() {
-      [text.value, pair.value] = [step.text, step.pair];
-      text.focus();
-      run();
-    },
-  }, _("Restore lesson text"));
+  const runs = createRuns(manifest, model, { ...page, keepsHead: true });
+  const [text, pair] = [textBox(wait), textBox(wait)];
   const said = h("p", { role: "status" });
+  const restore = h("button", { type: "button", class: "choice", onclick: restoreText }, _("Restore lesson text"));
   /** @type {Ran|null} the text that is shown, if it is not the lesson's */
   let own = null;
+  let first = page.selection(); // in the lesson's text
 
+  /** Return true if a text and its pair are the lesson's. @param {string} one @param {string|null} other */
+  const isLesson = (one, other) => one === step.text.trim() && (other ?? "") === step.pair.trim();
+  /** Set the content of the boxes. @param {string} one @param {string} other */
+  function write(one, other) {
+    [text.value, pair.value] = [one, other];
+    markEdited();
+  }
+  function markEdited() {
+    restore.hidden = isLesson(text.value.trim(), pair.value.trim());
+  }
+  function wait() {
+    markEdited();
+    timer.wait();
+  }
+  function restoreText() {
+    write(step.text, step.pair);
+    text.focus();
+    if (own) runs.select({ ...page.selection(), focus: first.focus, target: first.target });
+    run();
+  }
   function run() {
     timer.cancel();
+    if (!own) first = page.selection();
     return runs.run({ text: text.value.trim(), pair: pair.value.trim() }, ({ view, plain }) => {
-      own = plain.text === step.text.trim() && (plain.pair ?? "") === step.pair.trim() ? null : plain;
-      show(view.payload, view.source, own ? typed() : { ...typed(), own: "", pair: "" });
-      tell();
+      own = isLesson(plain.text, plain.pair) ? null : plain;
+      const [one, other] = own ? [own.text, own.pair ?? ""] : ["", ""];
+      show(view.payload, view.source, { own: one, pair: other, off: "", similar: "" });
+      describe();
     });
   }
-  /** Say what the recorded answer is about, and compute the check for the reader's text. */
-  function tell() {
-    restore.hidden = own === null;
+  /** State what the recorded answer is about, and the answer for the reader's text. */
+  function describe() {
     const about = hasAnswer ? _("The question is about the lesson's text.") : "";
     setText(said, own ? together(about, isOver() ? answer(own) : "") : "");
   }
@@ -66,30 +80,20 @@ export function createLessonForm(root, manifest, model, { step, hasAnswer, isOve
       return error instanceof Error ? error.message : String(error);
     }
   }
-  /** Return the content of the form. @returns {Fields} */
-  function typed() {
-    return { own: text.value.trim(), pair: pair.value.trim(), off: "", similar: "" };
-  }
-  /** Draw the form with a text, or with that of the lesson. @param {Fields} fields */
-  function fill({ own: given, pair: second }) {
-    [text.value, pair.value] = given ? [given, second] : [step.text, step.pair];
-    const boxes = [h("label", {}, _("Your own text"), text)];
-    if (step.pair) boxes.push(h("label", {}, _("Second text (optional)"), pair));
-    root.replaceChildren(h("div", { class: "own" }, ...boxes), runs.wrong, said, restore);
-    tell();
-  }
   return {
-    typed,
-    fill,
-    tell,
+    describe,
     /**
-     * Draw the form, and run the text of an address.
-     * @param {Fields} fields @param {Partial<Selection>|null} selection
+     * Draw the form with the lesson's text, or run the text of an address.
+     * @param {Fields} fields @param {Partial<Selection>} selection
      */
     open(fields, selection) {
-      fill(fields);
-      runs.select(fields.own ? selection : null);
-      if (fields.own) run();
+      const boxes = [h("label", {}, _("Your own text"), text)];
+      if (step.pair) boxes.push(h("label", {}, _("Second text (optional)"), pair));
+      root.replaceChildren(h("div", { class: "own" }, ...boxes), runs.wrong, said, restore);
+      if (!fields.own) return write(step.text, step.pair);
+      write(fields.own, fields.pair);
+      runs.select(selection);
+      run();
     },
   };
 }

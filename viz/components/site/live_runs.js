@@ -9,8 +9,10 @@ import { liveView } from "./live_payload.js";
 /** @import { Manifest, Model } from "./live_model.js" */
 /** @import { Before, Ran } from "./live_payload.js" */
 /**
- * The page around: `selection` returns what is selected, and `recorded` the recorded text that is shown, if any.
- * @typedef {{selection: () => Partial<Selection>, recorded: () => Payload|null, language: () => string}} Page
+ * The page around: `selection` returns what is selected, and `recorded` the recorded text that is shown, if any. If
+ * `keepsHead`, the head stays even if the selected word is gone.
+ * @typedef {{selection: () => Partial<Selection>, recorded: () => Payload|null, language: () => string,
+ *   keepsHead?: boolean}} Page
  */
 /** @typedef {{text: string, pair: string, ablated?: number[]}} Typed */
 /**
@@ -79,7 +81,7 @@ export function createRuns(manifest, model, page) {
         [shown, last] = [number, plain];
         const recorded = page.recorded();
         if (recorded && !before?.selection) before = { cells: recorded.queries };
-        const earlier = before && { selection: page.selection(), ...before };
+        const earlier = before && { selection: page.selection(), keepsHead: page.keepsHead, ...before };
         const view = liveView(manifest, edited, `live:${number}`, earlier, page.language());
         before = { cells: plain.reading.cells };
         setText(wrong, "");
