@@ -17,10 +17,11 @@ from probing.atlas.store import Atlas, HeadName
 
 @dataclass(frozen=True)
 class LinkQuery:
-    """A search: words, or "" for any word, and limits.
+    """A search for links between two words ("" for any word), with limits.
 
-    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN; ``nearest`` and ``farthest`` limit the distance
-    in tokens, and ``least`` the excess. ``head`` is (layer, head), and ``part`` a stack; None means all.
+    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN. ``nearest`` and ``farthest`` limit the distance in
+    tokens, and ``least`` is the smallest excess. ``head`` is (layer, head), and ``part`` a stack, such as "decoder";
+    None means all.
     """
 
     query: str = ""
@@ -36,10 +37,10 @@ class LinkQuery:
 
 @dataclass(frozen=True, eq=False)
 class FoundLinks:
-    """The links of a search, sorted by excess: columns (link,) of links.parquet.
+    """The links that a search has found, sorted by excess, as columns (link,) of links.parquet.
 
-    ``complete`` is True if no link of the read windows with the asked excess is missing; the asked excess is at least
-    attention.strongest_links.LEAST.
+    An atlas stores only the strongest links of each head. ``complete`` is True if no link above the search's limit (at
+    least attention.strongest_links.LEAST) can be missing.
     """
 
     columns: Mapping[str, Any]

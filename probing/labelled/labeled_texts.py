@@ -55,8 +55,7 @@ Wanted = TypeVar("Wanted")
 class ParsedRows(Generic[Row, Wanted]):
     """The rows of a file, the line on which each label first occurs, and messages about the parsing.
 
-    ``columns`` are the columns that were read, and that further files of the task use too; ``names`` are all
-    columns.
+    ``columns`` are the columns that were read; further files of the same task use them, too. ``names`` are all columns.
     """
 
     rows: list[Row]
