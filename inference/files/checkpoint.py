@@ -44,7 +44,7 @@ DEQUANTIZED = ("fp8", "mxfp4")  # transformers turns these into floating-point w
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF)."""
+    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF files)."""
 
     folder: Path
     config: Mapping[str, Any]
@@ -352,7 +352,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """Return the message for a GGUF file if the packages that read it are not installed."""
+    """Return the message that the packages for reading GGUF files are not installed."""
     return gettext_lazy("{name} is in the GGUF format. First run: pip install gguf accelerate", name=name)
 
 

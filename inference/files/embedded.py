@@ -268,7 +268,7 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Return True if all files of an embedded model are in assets/models/; their hashes are not checked."""
+    """Return True if all files of an embedded model are in assets/models/, without checking their hashes."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 

@@ -47,7 +47,7 @@ def sha256(file: Path) -> str:
 def of_weights(files: Sequence[Path]) -> str:
     """Return the SHA-256 of a weight file, or a combined SHA-256 of several files.
 
-    The latter is the hash of their newline-joined sums. Sums of unchanged files are cached.
+    The latter is the hash of their sums, joined by line ends. Sums of unchanged files are cached.
     """
     sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()

@@ -39,10 +39,10 @@ _STEPS = 127  # largest value of a signed byte
 
 @dataclass(frozen=True)
 class Difference:
-    """The error of the weights in the compressed trace, compared with the recorded trace.
+    """The error of the attention weights in the compressed trace, compared with the recorded trace.
 
-    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention, 0 to 1, that goes
-    to other tokens, averaged over all rows.
+    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention that goes to other
+    tokens, 0 to 1, averaged over all rows.
     """
 
     largest: float

@@ -96,7 +96,7 @@ class ForwardOutputs:
 
 
 def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
-    """Run the model and return its output with the outputs of all its modules."""
+    """Run the model; return its output and the outputs of all its modules."""
     modules: dict[Place, Tensor] = {}
     with _keep_outputs(model, modules), torch.inference_mode(), same_noise():
         output = model(**given, **options)
@@ -105,7 +105,7 @@ def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
 
 @contextmanager
 def same_noise() -> Iterator[None]:
-    """Inside the block, draw random numbers from seed 0, and restore the generator afterwards."""
+    """Inside the block, draw random numbers from seed 0; restore the generator's state afterwards."""
     state = torch.get_rng_state()
     torch.default_generator.manual_seed(0)  # torch.manual_seed would also seed the accelerators
     try:
@@ -131,7 +131,7 @@ def tensors(output: Any) -> dict[str, Tensor]:
 
 
 def differs(own: Tensor, traced: Tensor) -> float | None:
-    """Return the largest difference between two outputs, or None if it is small enough.
+    """Return the largest difference between two outputs, or None if it is within the tolerance.
 
     >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
     True

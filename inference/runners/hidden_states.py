@@ -1,4 +1,4 @@
-"""Hidden states of a text at every level, pooled vectors of many texts, and token counts of many texts."""
+"""Hidden states of a text at every level, pooled vectors of texts, and token counts of texts."""
 
 from __future__ import annotations
 

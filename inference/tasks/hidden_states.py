@@ -16,10 +16,10 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Hidden states as transformers' ``output_hidden_states`` returns them, and the tokens they belong to.
+    """Hidden states as transformers' ``output_hidden_states`` returns them, and their tokens.
 
-    Level 0 is the input of the first layer, and level i is the output of the i-th layer. In a model with a final
-    norm (GPT-2, Llama, T5), the last level has passed through that norm.
+    Level 0 is the input of the first layer, and level i is the output of the i-th layer. In a model with a final norm
+    (GPT-2, Llama, T5), that norm is applied to the last level.
     """
 
     levels: FloatArray  # (level, token, channel), float32
