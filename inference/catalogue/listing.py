@@ -151,10 +151,10 @@ CHINESE = gettext_lazy("Chinese")  # the name of the language on the cards
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
-    """Return the card of a model whose vocabulary covers these words, or None.
+    """Return the card of a model whose vocabulary covers the words ``unread``, or None.
 
-    The vocabulary must cover the words ``unread``, or be byte-level. Models on this machine come first, then models for
-    Chinese, then models of the same ``kind``.
+    A byte-level vocabulary covers all words, and that of a model for Chinese covers Chinese words. Models on this
+    machine come first, then models for Chinese, then models of the same ``kind``.
 
     >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
     >>> find_reader([card], ["猫"], "encoder").id, find_reader([], ["猫"], "encoder")

@@ -124,8 +124,8 @@ class WordSteps:
 class WordWalk(InspectRequest[WordSteps]):
     """A request for the steps that split a word of the text into subwords.
 
-    ``word`` is the word after pre-tokenization, as in TokenizedText. UserError is raised for a word or tokenizer whose
-    steps cannot be shown.
+    ``word`` is given after normalisation and pre-tokenization, as in ``Word.text``. UserError is raised for a word or
+    tokenizer whose steps cannot be shown.
     """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"

@@ -56,7 +56,8 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 ) -> FinetuneStart:
     """Load a model with a head for these labels; raise UserError if it cannot be fine-tuned.
 
-    The head is initialised from the checkpoint if it contains a head of the same size, otherwise from the seed.
+    If the checkpoint has a head of the same size, its weights are used; otherwise the head is random, drawn by the
+    seed.
     """
     source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
