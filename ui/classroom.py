@@ -183,9 +183,9 @@ EVERY = 2.0  # Seconds between two updates of the class state on a teacher's pag
 def follow(path: str) -> StudentView | NotInClass | None:
     """Return the student's view of the class, and open the page that the teacher presents.
 
-    Return NotInClass if the class is closed to this session, and None if the session is in no class or teaches it.
-    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address
-    of the present page.
+    Return NotInClass if the class does not accept this session, and None if the session attends no class or teaches it.
+    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address of
+    the current page.
     """
     _resume()
     code = classroom.code()
@@ -225,7 +225,7 @@ def attend(seen: StudentView | NotInClass | None) -> None:
 
 
 def shared_address(**fields: Any) -> str:
-    """Return the address of the present view to share: without the visitor's language and class.
+    """Return the address of the current view for others, without the visitor's language and class.
 
     ``fields`` are added to its query.
     """

@@ -1,4 +1,4 @@
-"""Atlases on a page: the choice of an atlas, and windows drawn with the links of a head."""
+"""Head atlases on a page: the choice of an atlas, and texts drawn with the links of a head."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def shipped_atlases() -> list[str]:
 
 
 def atlas_titles(*picked: str) -> dict[str, str]:
-    """Return the titles of the atlases to choose from by name: the app's, the visitor's, and those of a link."""
+    """Return the titles of the atlases to choose from, by name.
+
+    They are the app's atlases, the visitor's, and those named in a link (``picked``).
+    """
     found = {name: name for name in shipped_atlases()}
     for look in builds().builds_of(visitor()):
         if look.has_atlas:
@@ -78,7 +81,7 @@ def atlas_titles(*picked: str) -> dict[str, str]:
 
 
 def open_atlas(name: str) -> Atlas:
-    """Return an atlas of ``atlas_titles``; raise UserError if it is damaged."""
+    """Return the atlas with a name from ``atlas_titles``; raise UserError if it is damaged."""
     folder = SHIPPED / name if name in shipped_atlases() else builds().look(name).atlas
     try:
         changed = (folder / MANIFEST).stat().st_mtime_ns
@@ -124,7 +127,10 @@ def describe_atlas(atlas: Atlas) -> str:
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
-    """Return the traces of some windows; return None with an error on the page if the model cannot read them."""
+    """Return the traces of some windows of text.
+
+    If the model cannot read them, show an error on the page and return None.
+    """
     texts = atlas.windows["text"].take(list(windows)).to_pylist()
     try:
         with st.spinner(_("Reading these sentences")):
@@ -137,9 +143,9 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with the links of a head, those with the largest excess.
+    """Draw the tokens of a text with the links of a head that have the largest excess.
 
-    ``link`` (query, key) is drawn in the accent colour, and only the tokens around it are shown.
+    If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
     """
     view = View(trace, part=head.part)
     weights = view.weights(head.layer, head.head)

@@ -142,7 +142,7 @@ def superscript(number: int) -> str:
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """Return the names with numbers appended to those that occur twice or more, from left to right.
+    """Return the names with numbers appended to repeated names, from left to right.
 
     >>> number_duplicates(["the", "key", "to", "the", "lock"])
     ['the (1)', 'key', 'to', 'the (2)', 'lock']

@@ -16,7 +16,7 @@ TABS_KEY = "view_tabs"
 
 
 def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
-    """Draw a page: its title, its tabs, and the current view by its function in ``views``."""
+    """Draw a page: its title, its tabs, and the current view, by calling its function in ``views``."""
     view = current_view()
     page = BY_VIEW[view]
     st.title(translate(page.title))
