@@ -45,7 +45,7 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 ) -> None:
     """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
-    The model and the view options are drawn beside it unless ``chip`` is False. ``answering`` is the page's model, if
+    The model and the view options are drawn next to it unless ``chip`` is False. ``answering`` is the page's model, if
     it may be a substitute for the selected model. With ``live`` the page is updated while the visitor types. ``pairs``
     is False on a page that reads single texts only.
     """

@@ -20,7 +20,7 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """Draw the forms to join and to open a room; ``code`` is that of a link to a closed room."""
+    """Draw the forms to join and to open a class; ``code`` is that of a link to a class that is closed."""
     if code is not None:
         show_notice(_("There is no room “{code}” here: it is closed, or the code is another.", code=code))
     if problem := st.session_state.pop(PROBLEM, None):

@@ -23,7 +23,7 @@ from viz.components.base_path import BASE
 
 
 def this_machine_only() -> None:
-    """Show that students cannot reach the app, and how to start it for them."""
+    """Show that students cannot reach the app on this machine, and the command that makes it reachable."""
     show_notice(
         _(
             "Students cannot reach this app, which runs for this machine only. Restart it with “make run FOR=class” "
@@ -117,7 +117,7 @@ def desk(code: str) -> None:
 
 
 def join_link(code: str, here: str) -> str:
-    """Return the link for students, on the host by which the teacher's browser reached the app.
+    """Return the link for students, with the host name by which the teacher's browser reached the app.
 
     >>> join_link("ABC234", "http://192.168.1.7:8501/roles?layer=3")
     'http://192.168.1.7:8501/classroom?class=ABC234'
@@ -129,7 +129,7 @@ def join_link(code: str, here: str) -> str:
 def invitations(code: str, here: str) -> list[str]:
     """Return the links by which students join, or none if no other machine can reach the app.
 
-    If the teacher opened the app by the loopback, the links use this machine's network addresses with the same
+    If the teacher opened the app at a loopback address, the links use this machine's network addresses with the same
     port.
     """
     place = urlsplit(here)

@@ -71,7 +71,7 @@ Place = tuple[int, int]  # (text, word), both indices
 def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
     """Return the rows of the figure for a tokenizer, limited to the first WORDS words of each text.
 
-    A tokenizer without known words is limited to TOKENS tokens.
+    If the tokenizer reports no words, the limit is TOKENS tokens.
     """
     words = word_of_tokens(steps)
     drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]

@@ -35,7 +35,7 @@ class AlignmentOptions:
     read_at: CrossRowConvention
 
     def alignment(self, trace: Trace, head: CrossHead) -> Alignment:
-        """Return the alignment matrix of a head, or the mean over all cross heads."""
+        """Return the alignment matrix of a head, or the mean over all cross-attention heads."""
         given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
         if not head.mean:
             return alignment(trace, head.layer, head.head, **given)
@@ -47,7 +47,7 @@ class AlignmentOptions:
 
 
 def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
-    """Return the view options of the popover and below the matrix."""
+    """Return the view options of the popover, and those below the matrix."""
     return AlignmentOptions(
         choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
     )
@@ -95,9 +95,9 @@ def step_at(found: Alignment, row: int) -> int:
 
 
 def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
-    """Return sentences on the chosen word's strongest source word and on the head's rank among all heads.
+    """Return sentences on the source word aligned with the chosen word, and on the head's rank.
 
-    Heads are ranked by ``covering``.
+    Heads are ranked by their source coverage (``covering_heads``).
     """
     said, row = "", row_of(found, at)
     best = None if row is None else found.strongest(row)
