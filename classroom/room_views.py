@@ -33,7 +33,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a student to a question; both are given by number."""
+    """The answer of a student to a question; student and question are given by number."""
 
     question: int  # number of the question, from 1
     student: int

@@ -1,4 +1,4 @@
-"""Storage of rooms in a SQLite file, which survives page reloads and restarts, and their state for each visitor.
+"""Storage of rooms (classes) in a SQLite file, which survives page reloads and restarts.
 
 Visitors are identified by a secret cookie; the file contains only its hash. A room is deleted with all its content when
 it is closed, or if nobody changed it for a day. Changes of the system clock neither close rooms nor keep them.
@@ -238,7 +238,7 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Note if the student ``who`` is lost, which raises the student's hand on the teacher's page."""
+        """Record if the student ``who`` is lost; the teacher's page then shows a raised hand."""
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
