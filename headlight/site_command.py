@@ -353,5 +353,5 @@ def _describe(before: Any, now: Any, other: str) -> str:
         size=int(np.isfinite(now[0]).sum()),
         first=FAMOUS.candidates[0],
         second=FAMOUS.candidates[1],
-        least=LEAST,
+        least=f"{LEAST:.0%}",
     )

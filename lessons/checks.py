@@ -31,7 +31,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
     return CheckedAnswer(
         found,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -51,7 +51,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; the other words give it {usual:.1%} "
             "on average.",
             layer=layer,
             head=head,
@@ -75,8 +75,8 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
-            "average. In no other of the {heads} heads is it {beyond:.3f} beyond them.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, the other words give it {usual:.1%} on "
+            "average. In no other of the {heads} heads is it {beyond:.1%} beyond them.",
             layer=layer,
             head=head,
             word=word,
@@ -101,7 +101,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
+            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.1%}, the most of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -136,8 +136,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.2f} to the token at that distance, the mean over the words; the "
-            "next best head gives {next:.2f}.",
+            "Head {layer}-{head} gives {share:.0%} to the token at that distance, the mean over the words; the "
+            "next best head gives {next:.0%}.",
             layer=layer,
             head=head,
             share=float(shares[layer, head]),
@@ -160,7 +160,7 @@ def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, spe
     return CheckedAnswer(
         at,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -181,7 +181,7 @@ def preferred(  # noqa: PLR0913  # a head, and three words
     return CheckedAnswer(
         to if one > other else over,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {one:.3f} and “{over}” {other:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {one:.1%} and “{over}” {other:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -248,7 +248,7 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
     )
     return CheckedAnswer(
-        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.3f}.", weight=largest)
+        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.1%}.", weight=largest)
     )
 
 

@@ -156,11 +156,11 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
     at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
     values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
     of_layer = gettext_lazy(
-        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.2f}.",
+        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.0%}.",
         **values,
     )
     of_head = gettext_lazy(
-        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.2f}.", **values
+        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.0%}.", **values
     )
     return CheckedAnswer(at, of_layer if head < 0 else of_head)
 
@@ -174,7 +174,7 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
     given = float(weights[place(found.target, word), place(found.source, to)])
     return CheckedAnswer(
         given,
-        gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.3f}.", word=word, to=to, weight=given),
+        gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.1%}.", word=word, to=to, weight=given),
         tolerance=0.01,
     )
 

@@ -148,7 +148,7 @@ def share_to_later(asked: CheckContext) -> CheckedAnswer:
         100 * share,
         gettext_lazy(
             "On average, a token gives {share:.1%} of its attention to later tokens; the largest such weight is "
-            "{largest:.2f}.",
+            "{largest:.0%}.",
             share=share,
             largest=float(maps.max()),
         ),

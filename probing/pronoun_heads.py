@@ -18,6 +18,7 @@ from probing.corpus import GAP_RELATION
 from probing.formats import load_ready_set
 from probing.results import held_out_best
 from probing.score import HitCounts, ScoringBackend, ScoringRun, ScoringState, score
+from probing.statistics import RULES
 
 PRONOUNS = "pronouns"  # the set of sentences with a pronoun and two candidates, in `probing.formats.READY`
 REPORTED_HALF = 1  # the half of the sentences that does not choose the head
@@ -89,5 +90,6 @@ def _load_stored(file: Path) -> dict[str, PronounHeadScore]:
 
 
 def _read_score(entry: dict[str, Any]) -> PronounHeadScore:
-    fields = {name: value for name, value in entry.items() if name not in ("model", "hits")}
-    return PronounHeadScore(**fields, hits=tuple(tuple(layer) for layer in entry["hits"]))
+    fields = {name: value for name, value in entry.items() if name not in ("model", "rule", "hits")}
+    rule = next((rule for rule in RULES.values() if rule == entry["rule"]), entry["rule"])  # a message, translatable
+    return PronounHeadScore(**fields, rule=rule, hits=tuple(tuple(layer) for layer in entry["hits"]))

@@ -24,6 +24,7 @@ from ui.run.fine_tuning import visitor
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.state.params import get_params
+from ui.state.session import get_view_state
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import StripLine, StripLines, TokenChip
 from viz.options import option
@@ -48,7 +49,7 @@ MEASURE_TITLES: dict[str, str] = {
 class AtlasChoiceOptions:
     """The atlas of a page."""
 
-    # The name of its folder; "" for the first.
+    # The name of its folder; "" for that of the selected model.
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
@@ -95,17 +96,29 @@ def _open(folder: Path, _changed: int) -> Atlas:
     return Atlas.open(folder)
 
 
+def atlas_name(picked: str) -> str | None:
+    """Return the picked atlas, else the first of the selected model, else the first of all; None if there is none."""
+    names = list(atlas_titles(picked))
+    if picked in names:
+        return picked
+    model = get_view_state().model
+    for name in names:
+        with suppress(UserError):
+            if open_atlas(name).manifest["model"] == model:
+                return name
+    return names[0] if names else None
+
+
 def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
     """Draw the choice of an atlas and return it; return None with a notice if there is none."""
     options = get_params(kind)
     titles = atlas_titles(options.atlas)
-    names = list(titles)
-    if not names:
+    shown = atlas_name(options.atlas)
+    if shown is None:
         show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
         return None
-    shown = options.atlas if options.atlas in names else names[0]
     draw = getattr(place, "selectbox")  # noqa: B009
-    bound_widget(kind, "atlas", draw, options=names, shown=shown, format_func=titles.get)
+    bound_widget(kind, "atlas", draw, options=list(titles), shown=shown, format_func=titles.get)
     try:
         return open_atlas(shown)
     except UserError as refusal:

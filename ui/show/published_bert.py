@@ -52,7 +52,7 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
         return ""
     tired = _(
         "In the sentence about the tired animal, its head"
-        " {layer}-{head} gives “animal” {weight:.2f} of the attention of “it”.",
+        " {layer}-{head} gives “animal” {weight:.0%} of the attention of “it”.",
         layer=found.tired.layer,
         head=found.tired.head,
         weight=found.tired.weight,

@@ -69,6 +69,19 @@ def format_small(number: float) -> str:
     return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.2g}"
 
 
+def format_share(share: float) -> str:
+    """Format a share of attention for a sentence; small shares keep a digit instead of 0%.
+
+    `viz/components/shared/texts.js` formats shares in the same way.
+
+    >>> format_share(0.514), format_share(0.0042), format_share(0.0001), format_share(0)
+    ('51%', '0.4%', '<0.1%', '0%')
+    """
+    if 0 < share < 0.0095:
+        return "<0.1%" if share < 0.0005 else f"{share:.1%}"
+    return f"{share:.0%}"
+
+
 def percent(probability: float) -> str:
     """Format a probability with two decimals, or with two significant digits if it is below 0.01.
 

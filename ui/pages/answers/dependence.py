@@ -123,7 +123,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     values = {"looks": translate(names[looks]), "at": translate(names[at]), "layer": layer, "head": head}
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             **values,
             share=shares[layer, head],
             rank=rank_of(shares, layer, head),

@@ -27,7 +27,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
     row, column = strongest_link(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
     told = _(
-        "“{token}” gives {target} {weight:.2f} of its attention, the largest weight (uniform over {seen}: {even:.2f}).",
+        "“{token}” gives {target} {weight:.0%} of its attention, the largest weight (uniform over {seen}: {even:.0%}).",
         token=tokens[row],
         target=_("itself") if row == column else f"“{tokens[column]}”",
         weight=worked.weights[head, row, column],

@@ -142,7 +142,7 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
     values: dict[str, Any] = {
         "other": other,
         "many": int(flips(again.preference, asked.preference).sum()),
-        "least": LEAST,
+        "least": f"{LEAST:.0%}",
         "size": int(np.isfinite(asked.preference).sum()),
         "first": asked.name(asked.words.first),
         "second": asked.name(asked.words.second),

@@ -249,7 +249,7 @@ def describe_preference(asked: HeadAnswers) -> str:
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(
-            "Largest difference: head {head}, {first:.2f} against {second:.2f}.",
+            "Largest difference: head {head}, {first:.0%} against {second:.0%}.",
             head=head_label(layer, head),
             first=first,
             second=second,
@@ -260,7 +260,7 @@ def describe_preference(asked: HeadAnswers) -> str:
     if others and not np.isnan(usual):
         sentences.append(
             _(
-                "Baseline: other words give {word} {weight:.2f} on average; {times} of {others} attend to it most.",
+                "Baseline: other words give {word} {weight:.0%} on average; {times} of {others} attend to it most.",
                 word=key,
                 weight=usual,
                 times=times,
@@ -285,7 +285,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": LEAST, "measure": _measure(asked)}
+    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": _measure(asked)}
     if asked.inward:
         return _(
             "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
@@ -305,7 +305,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
     return _(
-        "After the change, head {head} prefers {word}: {measure} {weight:.2f} against {less:.2f} for {other}.",
+        "After the change, head {head} prefers {word}: {measure} {weight:.0%} against {less:.0%} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
         measure=_measure(asked),
@@ -327,7 +327,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
             " to the second.",
             turned=int(turned.sum()),
             meaning=int(meaning.sum()),
-            least=LEAST,
+            least=f"{LEAST:.0%}",
             size=int(np.isfinite(asked.preference).sum()),
         )
     ]

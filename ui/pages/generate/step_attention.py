@@ -126,16 +126,16 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
         "layer": _("the mean of layer {layer}", layer=seen.layer),
         "all": _("the mean of all heads"),
     }[options.over]
-    ends = _("First token: {weight:.2f}.", weight=shown[0]) if options.first else ""
+    ends = _("First token: {weight:.0%}.", weight=shown[0]) if options.first else ""
     if len(shown) < 4:
         return join_sentences(_("{when}, the text is too short to attend back.", when=when), ends)
     if not options.first and not shown.any():
         return _("{when}, {who} gives all weight to the first token.", when=when, who=who)
     at = 1 + int(shown[1:-2].argmax())
     if shown[at] < LEAST:
-        said = _("{when}, {who} gives each earlier token less than {least}.", when=when, who=who, least=LEAST)
+        said = _("{when}, {who} gives each earlier token less than {least}.", when=when, who=who, least=f"{LEAST:.0%}")
     else:
-        weight = f"{shown[at]:.2f}"
+        weight = f"{shown[at]:.0%}"
         if options.over == "head" and options.first:
             weight = format_semicolon_list([weight, _rank(seen)])
         said = _(
@@ -145,7 +145,7 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
             piece=row.pieces[at],
             weight=weight,
         )
-    last = _("Previous token: {neighbour:.2f}; itself: {newest:.2f}.", neighbour=shown[-2], newest=shown[-1])
+    last = _("Previous token: {neighbour:.0%}; itself: {newest:.0%}.", neighbour=shown[-2], newest=shown[-1])
     return join_sentences(said, last, ends)
 
 

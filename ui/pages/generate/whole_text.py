@@ -51,7 +51,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{found.matching[layer, head]:.2f} ({_('Not repeated')}: {found.control[layer, head]:.2f})",
+            share=f"{found.matching[layer, head]:.0%} ({_('Not repeated')}: {found.control[layer, head]:.0%})",
             rank=rank_of(found.matching, layer, head),
         ),
         role="status",
@@ -78,7 +78,7 @@ def summary(found: InductionScores) -> str:
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     return _(
-        "{head} puts {matching:.2f} of its attention on the token after the earlier copy (uniform: {even:.2f});"
+        "{head} puts {matching:.0%} of its attention on the token after the earlier copy (uniform: {even:.0%});"
         " {number} of {heads} heads put over half there. Surprisal: {first:.1f} bits in the first copy, {second:.1f}"
         " in the second.",
         head=name,
@@ -198,7 +198,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{shares[layer, head]:.2f}",
+            share=f"{shares[layer, head]:.0%}",
             rank=rank_of(shares, layer, head),
         ),
         role="status",
@@ -235,7 +235,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
     """
     many = int((shares > HALF).sum())
     return _(
-        "The first token, “{token}”, gets {mean:.2f} of the later tokens' attention (uniform: {even:.2f})."
+        "The first token, “{token}”, gets {mean:.0%} of the later tokens' attention (uniform: {even:.0%})."
         " {number} of {heads} heads give it more than half.",
         token=trace.tokens[0],
         mean=np.nanmean(shares),

@@ -59,7 +59,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     name = names[word]
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             layer=layer,
             head=head,
             looks=TYPED,

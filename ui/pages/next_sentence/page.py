@@ -145,7 +145,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
     names = _names(row)
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             layer=layer,
             head=head,
             looks=names[looks],

@@ -198,7 +198,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     best = order[0]
     show_notice(
         _(
-            "Head {layer}-{head} links A to B most: mean attention {weight:.2f}, from other patches {usual:.2f}.",
+            "Head {layer}-{head} links A to B most: mean attention {weight:.0%}, from other patches {usual:.0%}.",
             layer=best[0],
             head=best[1],
             weight=float(found.weights[best]),
@@ -263,7 +263,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
         _draw_named_heads(found)
     st.caption(
         _(
-            "Means over patches with such a place; uniform attention gives {chance:.3f}. A head's role is the "
+            "Means over patches with such a place; uniform attention gives {chance:.1%}. A head's role is the "
             "narrowest with half of its attention, or “about evenly” from 85 % of maximal entropy (our thresholds). "
             "Fixed shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
             chance=found.chance[options.role],

@@ -145,7 +145,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.2f} on average. Its value vectors are "
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value vectors are "
                     "{times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),

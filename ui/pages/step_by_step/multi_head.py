@@ -120,7 +120,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
         join_sentences(
             _(
                 "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.2f} to {most:.2f}, "
-                "{mean:.2f} on average, {here:.2f} in head {head}.",
+                "{mean:.0%} on average, {here:.0%} in head {head}.",
                 who=who,
                 heads=len(weights),
                 layer=spot.layer,
@@ -137,7 +137,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 n=int((tops == most).sum()),
                 token=spot.keys.pieces[most],
             ),
-            "" if single is None else _("As one head it would get {weight:.2f}.", weight=single[spot.key]),
+            "" if single is None else _("As one head it would get {weight:.0%}.", weight=single[spot.key]),
         ),
         role="status",
     )

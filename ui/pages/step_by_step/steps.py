@@ -59,7 +59,7 @@ def sentence(spot: WeightPlace) -> str:
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
     said = _(
-        "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention (rank {rank} of {keys}).",
+        "{head}: “{who}” gives “{whom}” {weight:.0%} of its attention (rank {rank} of {keys}).",
         head=spot.name,
         who=who,
         whom=whom,

@@ -129,8 +129,8 @@ def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     one, other = int(before.argmax()), int(after.argmax())
     show_notice(
         _(
-            "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules to “{second}”, "
-            "{now:.2f}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
+            "{head}: “{token}” gives most to “{first}”, {gives:.0%}; under these rules to “{second}”, "
+            "{now:.0%}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
             head=spot.name,
             token=spot.pieces[0],
             first=pieces[one],

@@ -131,7 +131,7 @@ def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatA
     place = int(looks.argmax())
     return _(
         "Step {step} of {steps}: “{piece}” is likeliest ({probability}); entropy {entropy:.2f} bits; {head} attends"
-        " most to “{source}” ({weight:.2f}).",
+        " most to “{source}” ({weight:.0%}).",
         step=at + 1,
         steps=translation.length + 1,
         piece=best.piece,

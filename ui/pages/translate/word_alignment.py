@@ -109,9 +109,9 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
             "weight": found.weights[row, best],
         }
         said = (
-            _("Before writing “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
+            _("Before writing “{written}”, {head} attends most to “{word}” ({weight:.0%}).", **values)
             if found.read_at is CrossRowConvention.WRITING
-            else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
+            else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.0%}).", **values)
         )
     if not head.covering.any():
         return said or _("The translation is empty. Type another text or your own translation.")
