@@ -48,9 +48,9 @@ def with_residual(maps: FloatArray) -> FloatArray:
 def rollout(mixed: FloatArray) -> FloatArray:
     """Return the attention rollout, shape (query, key): the product of the maps of all layers.
 
-    ``mixed`` contains the maps of all layers, shape (layer, query, key), for example those of ``with_residual``. Entry
-    (i, j) of the result is the contribution of input token j to token i of the last layer (arXiv:2005.00928). Its rows
-    sum to one if the rows of ``mixed`` do.
+    ``mixed`` (layer, query, key) are the maps, usually with the residual stream included (``with_residual``). Entry (i,
+    j) of the result is the contribution of input token j to token i of the last layer (arXiv:2005.00928). Its rows sum
+    to one if the rows of ``mixed`` do.
 
     >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
     [[0.75, 0.25], [0.5, 0.5]]

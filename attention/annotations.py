@@ -36,7 +36,7 @@ class Link:
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """An annotated text; ``units`` are words or other spans, as (start, stop) in characters."""
+    """An annotated text; ``units`` are its words or other annotated spans, as (start, stop) in characters."""
 
     text: str
     units: tuple[Span, ...]
@@ -100,7 +100,7 @@ class Layout:
 
 
 def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
-    """Return a flag for each token that belongs to a unit, shape (unit, token).
+    """Return True for each token that belongs to a word or another annotated span, shape (unit, token).
 
     A token belongs to a unit if they share a character. A token without characters takes the span of the next token of
     its word, or else of the previous token; special tokens belong to no unit.
@@ -128,7 +128,7 @@ def _places(row: TokenRow) -> list[Span]:
 
 
 def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
-    """Return the attention between units, shape (text, head, unit, unit).
+    """Return the attention between words or other annotated spans, shape (text, head, unit, unit).
 
     Weights are summed over the key tokens of a unit and averaged over the query tokens.
 

@@ -1,4 +1,4 @@
-"""Comparison of two views: aligned cells, and differences between the attention maps of their heads."""
+"""Comparison of two views: aligned tokens or words, and differences between the maps of their heads."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Aligned:
         return Aligned(tuple((right, left) for left, right in self.pairs))
 
     def pair_of(self, side: int, cell: int) -> int | None:
-        """Return the index of the pair that contains ``cell``, or None if the cell is not aligned.
+        """Return the index of the pair that contains a token or word; None if it is not aligned.
 
-        ``side`` is 0 if it is a cell of the left view, and 1 for the right view.
+        ``side`` is 0 for ``cell`` in the left view, and 1 for the right view.
 
         >>> Aligned((((0, 1), (1, 3)),)).pair_of(1, 2)
         0
@@ -50,7 +50,7 @@ class Aligned:
 
 
 def align(left: View, right: View) -> tuple[Aligned, Aligned]:
-    """Align two views; return the alignment of their queries and that of their keys."""
+    """Align two views; return the alignment of their queries and the alignment of their keys."""
     queries, keys = zip(left.trace.token_rows(left.part), right.trace.token_rows(right.part), strict=True)
     by_query = _cells((left.queries, right.queries), queries, _same_text(left, right, queries))
     if left.queries == left.keys and right.queries == right.keys:
@@ -269,7 +269,7 @@ class AlignedViews:
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
     def row(self, side: int, layer: int, head: int, query: Run) -> FloatArray:
-        """Return the attention of a run of query cells in one of the views, averaged, shape (key,)."""
+        """Return the mean attention of neighbouring queries in one of the views, shape (key,)."""
         view = (self.left, self.right)[side]
         weights: FloatArray = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights

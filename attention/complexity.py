@@ -80,7 +80,7 @@ TABLE = (
 
 @dataclass(frozen=True)
 class CostSizes:
-    """The sizes of a real model's layer that determine its operations and memory."""
+    """The sizes of a model's layer from which its operations and memory are computed."""
 
     width: int  # d
     heads: int

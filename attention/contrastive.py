@@ -64,7 +64,9 @@ class LabelledPairs:
         return found
 
     def hits(self, values: Numbers) -> BoolArray:
-        """Return True for each query (query,) whose labelled key has the largest of its ``values`` (candidate,).
+        """Return True for each query whose labelled key has the largest value of its candidates, shape (query,).
+
+        ``values`` is (candidate,).
 
         >>> pairs = LabelledPairs(np.ones((2, 1)), np.ones((4, 1)), np.array([0, 2]), np.array([0, 3]), np.arange(2))
         >>> pairs.hits(np.array([2.0, 1.0, 5.0, 4.0])).tolist()

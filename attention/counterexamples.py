@@ -24,7 +24,7 @@ Outcome = Literal["correct", "fooled", "undecided"]
 
 @dataclass(frozen=True)
 class LinkWords:
-    """The pronoun, the noun that it stands for, and another noun, as cells of a view."""
+    """The pronoun, the noun that it stands for, and another noun, as indices of words in a view."""
 
     source: int
     right: int
@@ -55,7 +55,7 @@ class LinkTest:
 def measure_links(view: View, words: LinkWords) -> FloatArray:
     """Return the weights of all heads from the pronoun to both nouns, (noun, layer, head); right noun first.
 
-    The cells of ``view`` are words.
+    ``view`` must show words, not tokens.
     """
     tokens = View(view.trace, view.part)
     rows = np.max([tokens.rows(token) for token in range(*view.queries[words.source].pieces)], axis=0)

@@ -151,7 +151,7 @@ def _mean(found: FloatArray) -> FloatArray:
 
 
 def is_punctuation(cell: DisplayToken) -> bool:
-    """Return True if a cell consists of punctuation only; special tokens do not count.
+    """Return True if a displayed token or word consists of punctuation only; special tokens do not count.
 
     >>> (
     ...     is_punctuation(DisplayToken("...", False, 0, 3, (4, 5))),

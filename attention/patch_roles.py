@@ -109,7 +109,7 @@ def tokens_of(region: Region, grid: Grid) -> Indices:
 def region_links(view: View, queries: Indices, keys: Indices) -> RegionLinks:
     """Measure the attention of the query tokens ``queries`` to the key tokens ``keys`` in every head.
 
-    ``view`` must have a cell for each token.
+    ``view`` must show tokens, not words.
     """
     records = view.trace.shares(view.part)
     found: list[list[tuple[float, float]]] = []

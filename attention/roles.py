@@ -69,7 +69,7 @@ class RoleEvidence:
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Return the norm of a sink's values relative to that of other tokens, shape (layer, head).
+        """Return the norm of a sink's values relative to the norm of other tokens' values, shape (layer, head).
 
         The result is None if values were not recorded.
         """
@@ -300,7 +300,7 @@ def without_first(looks: FloatArray) -> FloatArray:
 
 
 def without_missing(looks: FloatArray) -> FloatArray:
-    """Return weights (layer, head, key) with NaN in layers without attention, whose weights are all zero.
+    """Return weights (layer, head, key) with NaN in layers without attention; their weights are all zero.
 
     >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
     [[[nan, nan]], [[0.5, 0.5]]]

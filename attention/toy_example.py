@@ -133,7 +133,7 @@ class ToyRules:
 
 @dataclass(frozen=True, eq=False)
 class ToyLayer:
-    """The steps of the layer after attention, arrays (token, column)."""
+    """The steps of a layer after its attention, arrays (token, column)."""
 
     added: Numbers  # x + output of W_O
     normed: Numbers

@@ -124,7 +124,7 @@ class Trace:
         return self.parts[name]
 
     def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
-        """Return the token row of the queries and that of the keys."""
+        """Return the tokens of the queries, and the tokens of the keys."""
         name = part or self.part
         queries = self.source if name == "encoder" or self.target is None else self.target
         keys = self.source if name in ("encoder", "cross") or self.target is None else self.target

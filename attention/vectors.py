@@ -176,8 +176,9 @@ def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
 def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
     """Return the mean cosine of pairs of different words at each level, (level, word, channel) -> (level,).
 
-    Words are different if their ``names`` are. The mean is a baseline for the self-similarity of a word across contexts
-    (arXiv:1909.00512). Raise ValueError if all names are equal.
+    Level 0 is the embeddings, and level n the output of layer n. Words are different if their ``names`` are. The mean
+    is a baseline for the self-similarity of a word across contexts (arXiv:1909.00512). Raise ValueError if all names
+    are equal.
 
     >>> words = np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     >>> different_words(words, ["a", "a", "b"]).tolist()  # the pairs a, b; a and a is no pair of different words

@@ -74,13 +74,16 @@ def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
 
 
 def starts_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Return the offset of each cell's first token among the tokens of all cells."""
+    """Return the offset of each displayed token or word among the tokens of all of them."""
     sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
     return np.cumsum([0, *sizes[:-1]])
 
 
 def span_of(cells: tuple[DisplayToken, ...]) -> slice:
-    """Return the slice from the first token of the first cell to the last token of the last cell."""
+    """Return the slice from the first token of the first cell to the last token of the last cell.
+
+    A cell is a displayed token or word.
+    """
     return slice(cells[0].pieces[0], cells[-1].pieces[1])
 
 
@@ -145,7 +148,7 @@ def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
 
 
 def pool_rows(values: FloatArray, size: int) -> FloatArray:
-    """Max-pool the rows to at most ``size`` cells, (row, col) -> (cell, col)."""
+    """Reduce the rows of a map to at most ``size`` by maxima of neighbours, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
@@ -158,7 +161,7 @@ def pool_rows(values: FloatArray, size: int) -> FloatArray:
 
 
 def pool_cols(values: FloatArray, size: int) -> FloatArray:
-    """Max-pool the columns to at most ``size`` cells, (row, col) -> (row, cell)."""
+    """Reduce the columns of a map to at most ``size`` by maxima of neighbours, (row, col) -> (row, cell)."""
     if values.shape[1] <= size:
         return values
     result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
@@ -200,12 +203,12 @@ class View:
 
     @cached_property
     def queries(self) -> tuple[DisplayToken, ...]:
-        """Return the cells that label the rows of the maps."""
+        """Return the tokens or words that label the rows of the maps."""
         return tuple(cell for cell in self._all_queries if self.special or not cell.special)
 
     @cached_property
     def keys(self) -> tuple[DisplayToken, ...]:
-        """Return the cells that label the columns of the maps."""
+        """Return the tokens or words that label the columns of the maps."""
         return tuple(cell for cell in self._all_keys if self.special or not cell.special)
 
     @property
@@ -253,17 +256,17 @@ class View:
         return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> FloatArray:
-        """Return the attention of every query cell to every key cell in a head, shape (query, key) float32."""
+        """Return a head's attention between the displayed tokens or words, shape (query, key) float32."""
         return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
 
     def rows(self, query: int) -> FloatArray:
-        """Return the attention of a query cell in every head, shape (layer, head, key) float32."""
+        """Return the attention of a displayed token or word in every head, shape (layer, head, key) float32."""
         span, every = (query, query + 1), (0, len(self.keys))
         maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> FloatArray:
-        """Return the attention to a key cell in every head, shape (layer, head, query) float32.
+        """Return the attention to a displayed token or word in every head, shape (layer, head, query) float32.
 
         Long texts use the softmax sums of the forward pass, because exact sums need every complete map.
         """
@@ -294,7 +297,10 @@ class View:
     def visible(
         self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None
     ) -> BoolArray | None:
-        """Return flags (row, col) for pairs of cells with a visible pair of tokens, or None if all have one."""
+        """Return flags (row, col) for pairs of displayed tokens or words, or None if all are True.
+
+        A pair of words is visible if any pair of their tokens is.
+        """
         record = self._records[layer]
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
         queries = [self.queries[row] for row in rows]
@@ -360,7 +366,10 @@ class View:
         return (far_pool if self.is_signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Return the attention of the query cells ``rows`` in a head, shape (row, key) float32, in any order."""
+        """Return the attention of the displayed queries ``rows`` in a head, shape (row, key) float32.
+
+        The queries can be in any order.
+        """
         record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)

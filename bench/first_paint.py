@@ -57,7 +57,7 @@ TEXTS, ROUNDS = 4, 2  # the app's texts per round; rounds, with a document of Be
 
 
 def measure_paint() -> Iterator[ReportRow]:
-    """Yield the row that compares the time to the first paint with that of BertViz."""
+    """Yield the row that compares the app's time to the first paint with BertViz's."""
     began = time.perf_counter()
     maps, names = attention(PAINT_TOKENS)
     html = document(maps, names)

@@ -110,7 +110,10 @@ def tied_pairs(random: Random) -> DivergenceSample:
 
 
 def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
-    """Draw divergences of equal mean; those of control pairs (if ``wild``) or the others have a longer tail."""
+    """Draw divergences of equal mean, with a longer tail for one kind of pairs.
+
+    The kind is control pairs if ``wild`` is set, else pairs with a change of meaning.
+    """
     drawn = independent_pairs(random)
     long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
     return DivergenceSample(np.where((drawn.control == wild)[:, None], long, drawn.values), drawn.control, drawn.groups)

@@ -104,7 +104,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Draw hits of groups of twelve heads; the heads of a group agree on nine out of ten links."""
+    """Draw hits of heads that resemble each other: the twelve heads of a group agree on nine out of ten links."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1

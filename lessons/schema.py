@@ -129,7 +129,7 @@ class Lesson:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages in which the lesson is available, those of its title.
+        """Return the languages in which the lesson is available: the languages of its title.
 
         >>> Lesson(LocalizedText((("en", "A"), ("zh", "B"))), 5, LocalizedText(), LocalizedText(), ()).languages
         ('en', 'zh')

@@ -1,4 +1,4 @@
-"""Search of a list for the sentences with the most similar vectors to that of a text, part by part."""
+"""Search of a list for the sentences that are most similar to a text by their vectors, part by part."""
 
 from __future__ import annotations
 

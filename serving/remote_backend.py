@@ -77,7 +77,7 @@ class Connections(Protocol):
     """The methods of urllib3's connection pools that this module uses."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
-        """Send an HTTP request and return the response, whose body is still unread."""
+        """Send an HTTP request and return the response; its body is still to be read."""
         ...
 
     def close(self) -> None:

@@ -233,9 +233,9 @@ def shared_address(**fields: Any) -> str:
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Return a function that shows a view of this page to the teacher's class; None without a class.
+    """Return a function that presents a view of this page to the teacher's class; None without a class.
 
-    The function takes the query of the address, and returns False if the class no longer accepts this teacher.
+    The function takes the query of the view's address. It returns False if the class no longer accepts this teacher.
     """
     code = classroom.code()
     if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):

@@ -178,8 +178,8 @@ def _finished_maps(maps: FloatArray) -> tuple[Arrays, float]:
 class RecordedPicture:
     """A picture for the site, with the model's trace of it; the fields are those of RecordedText.
 
-    ``selection`` is the first selection; None selects the first token without a patch, and the head with the largest
-    edge score.
+    ``selection`` is the first selection. With None, the first token without a patch is selected, and the head whose
+    attention from there forms the clearest shape.
     """
 
     trace: Trace

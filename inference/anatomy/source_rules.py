@@ -99,7 +99,7 @@ class SourceRules:
         return CONSTANT if rule is None else rule.sources
 
     def rule(self, value: Value) -> Rule:
-        """Return the rule of the call whose result is ``value``, or START if the value is itself a source."""
+        """Return the rule of the call that computed ``value``, or START if the value is itself a source."""
         made = None if value.call is None or id(value) in self.graph.outputs else self.rules.get(value.call.number)
         return Rule(START, self.sources(value)) if made is None else made
 

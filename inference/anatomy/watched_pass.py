@@ -153,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """A run of a layer in a recorded pass, with its operations."""
+    """A run of a layer in a recorded pass, with its operations: attention, feed-forward part and norms."""
 
     path: str
     visit: Visit

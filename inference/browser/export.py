@@ -23,7 +23,7 @@ POOLINGS = (MEAN, FIRST, LAST)
 
 @dataclass(frozen=True, eq=False)
 class BrowserModel:
-    """The files of a model for a browser."""
+    """The files with which a browser runs a model."""
 
     name: str
     sizes: BertSizes

@@ -169,7 +169,7 @@ def _adapter(file: Path, name: str) -> str:
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
-    """Return the message for a model without a tokenizer; it suggests that of the ``base`` model, if known."""
+    """Return the message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
     if base is None:
         return gettext_lazy(
             "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"

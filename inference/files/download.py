@@ -26,7 +26,7 @@ _SILENCE = 10.0  # the shortest timeout, in seconds without data, before the nex
 
 
 class DownloadProgress(NamedTuple):
-    """The number of bytes that have arrived, and the total."""
+    """The number of bytes that have arrived, and the total number."""
 
     done: int
     total: int

@@ -230,7 +230,7 @@ _HASHING = threading.Lock()  # a second thread waits for the result instead of h
 
 
 def verify(folder: Path) -> Path:
-    """Return ``folder`` if the hashes of its files are those of the published files, else raise UserError."""
+    """Return ``folder`` if its files have the hashes of the published files, else raise UserError."""
     for name, expected in HASHES.items():
         file = folder / name
         if not file.is_file() or packages.sha256(file) != expected:

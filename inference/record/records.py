@@ -28,7 +28,7 @@ After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]  # module, ar
 def register_pre_hook(module: torch.nn.Module, hook: Before) -> RemovableHandle:
     """Register a hook that runs before each call of the module in this thread; return its handle.
 
-    The result of ``hook(module, args, kwargs)`` is used as torch uses that of a forward pre-hook.
+    ``hook(module, args, kwargs)`` may return new arguments, like torch's forward pre-hooks.
 
     >>> halves = register_pre_hook(double := torch.nn.Identity(), lambda module, args, kwargs: ((args[0] / 2,), kwargs))
     >>> double(torch.ones(2))

@@ -29,7 +29,7 @@ NEAR = 1e-3  # allowed difference between the lens at the last state and the mod
 
 @dataclass(frozen=True)
 class LensTarget:
-    """The input of the logit lens: an encoded text, the token whose hidden states are read, and the edits.
+    """The input of the logit lens: an encoded text, a token with its hidden states to read, and edits.
 
     ``named`` maps ids of predicted tokens to their texts.
     """

@@ -90,7 +90,7 @@ def _outputs_by_set(loaded: LoadedModel, question: PictureEffects, output: Any) 
 
 
 def picture_vector(model: Any, output: Any) -> Tensor:
-    """Return the pictures' unit vectors, comparable with those of texts, (picture, channel)."""
+    """Return the pictures' unit vectors, which can be compared with vectors of texts, (picture, channel)."""
     pooled = output.pooler_output
     projected = model.visual_projection(pooled) if hasattr(model, "visual_projection") else pooled
     return _of_length_one(projected)

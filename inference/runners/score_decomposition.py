@@ -114,7 +114,7 @@ def largest_error(model: Any) -> float:
 
 
 def unfit_layer(model: Any, layer: int) -> UserError:
-    """Return the error for a layer whose scores cannot be decomposed."""
+    """Return the error that the scores of a layer cannot be decomposed."""
     return UserError(
         gettext_lazy(
             "The queries or keys of layer {layer} of {name} cannot be decomposed. Pick another model.",

@@ -176,7 +176,7 @@ class FeedForward:
 
 @dataclass(frozen=True)
 class StackEdge:
-    """The modules before the first or after the last layer of a stack: their roles, and the kind of norm."""
+    """The modules before the first layer of a stack, or after its last: their roles, and the kind of norm."""
 
     parts: tuple[str, ...]
     norm: str = ""

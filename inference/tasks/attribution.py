@@ -98,7 +98,10 @@ AnyFocus = FlowToWord | ZeroedValues | WordGradients | WordPath | WithoutWords
 
 @dataclass(frozen=True, eq=False)
 class OcclusionResult:
-    """The fall of a prediction's log-probability without each word, positive for words that support it."""
+    """The fall of a prediction's log-probability if each word is hidden in turn.
+
+    It is positive for words that support the prediction.
+    """
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]  # (start, stop) of each word in tokens

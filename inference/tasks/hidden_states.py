@@ -28,9 +28,10 @@ class States:
 
 @dataclass(frozen=True)
 class HiddenStates(InspectRequest[States]):
-    """A request for the hidden states of a text's tokens at every level, in the encoder if there is one.
+    """A request for the hidden states of a text's tokens after every layer, in the encoder if there is one.
 
-    ``pair`` and ``cut`` are as in a TraceRequest. A text whose vectors would take too much memory raises UserError.
+    ``pair`` and ``cut`` are as in a TraceRequest. UserError is raised for a text whose vectors would take too much
+    memory.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"

@@ -47,7 +47,7 @@ class LabelledScoresAnswer:
 class LabelledScoresRequest(InspectRequest[LabelledScoresAnswer]):
     """A request for the scores of a head on the links of some tens of texts.
 
-    In an encoder-decoder, the heads are those of the encoder.
+    In an encoder-decoder, the head is one of the encoder's.
     """
 
     ANSWERED_BY: ClassVar[str] = "labelled_scores.answer"

@@ -127,7 +127,7 @@ class Encoding:
 
 
 def shorten(reading: Encoding, size: int) -> Encoding:
-    """Truncate to ``size`` tokens; keep all special tokens, and shorten the longer text of a pair first.
+    """Truncate a text to ``size`` tokens; keep all special tokens, and shorten the longer text of a pair first.
 
     Each text keeps at least one token. Return ``reading`` itself if it is short enough.
     """

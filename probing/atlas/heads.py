@@ -136,9 +136,9 @@ def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
     """Return the token forms that a head uses most, as "queries" or as "keys".
 
-    Each has its form, its number of occurrences, the head's mean for it, and the mean over all heads. The mean of a
-    query is that of the largest excess in its row. The mean of a key is that of the weight that it receives from other
-    words.
+    A form is the spelling of a token. Each has its number of occurrences, the head's mean for it, and the mean over all
+    heads. The mean of a query is over the largest excess in its row; the mean of a key is over the weight that it
+    receives from other words.
     """
     part, own = local_index(atlas, head)
     names = atlas.forms["form"].to_pylist()

@@ -1,6 +1,6 @@
-"""Export of an atlas as the data folder of HeadVis, whose viewer then opens it.
+"""Export of an atlas as a data folder for the viewer HeadVis.
 
-The fields are those that HeadVis states in ``data_pipeline.py`` (github.com/anthropics/headvis, Apache-2.0).
+The fields are described in HeadVis's ``data_pipeline.py`` (github.com/anthropics/headvis, Apache-2.0).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Shards of an atlas on a Ray cluster: an actor for each shard, whose states are saved and joined by this process.
+"""Building of an atlas in shards on a Ray cluster: an actor for each shard.
 
-Ray is optional (requirements-cluster.txt). Without the variable RAY_ADDRESS, the cluster is this machine. Every machine
-needs Headlight, the model, and the texts at the same path.
+This process saves and joins the states of the actors. Ray is optional (requirements-cluster.txt). Without the variable
+RAY_ADDRESS, the cluster is this machine. Every machine needs Headlight, the model, and the texts at the same path.
 """
 
 from __future__ import annotations

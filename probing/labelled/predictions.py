@@ -136,8 +136,8 @@ def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
 def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
     """Return the rows that are counted in the cell (true, predicted) of the confusion matrix.
 
-    ``true`` is the true label and ``said`` the predicted one; None for ``said`` selects a whole row, None for ``true``
-    a whole column.
+    ``true`` is the true label and ``said`` the predicted label. None for ``said`` selects a whole row of the matrix,
+    None for ``true`` a whole column.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 2, 1,
     ...     0.8, 0.2)]

@@ -58,7 +58,7 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
 
 
 def remove_checkpoints(run: FinetuneRun) -> None:
-    """Delete the weights in the folder of a finished run; those of an unfinished run are kept."""
+    """Delete the weights in the folder of a finished run; an unfinished run keeps its weights."""
     if run.progress.step >= run.progress.schedule.last:
         for needless in (run.folder / "checkpoint.pt", best_weights_file(run.folder)):
             needless.unlink()

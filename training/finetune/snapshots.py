@@ -51,7 +51,7 @@ class UnseenSentences:
 
 
 def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings) -> UnseenSentences | None:
-    """Sample test rows whose text is not in the train rows, by the seed; return None if there are none."""
+    """Sample test rows that do not occur among the train rows, by the seed; return None if there are none."""
     taught = {row.text for row in labels.train}
     left = {row.text: row for row in labels.test if row.text.strip() and row.text not in taught}
     if not left:
@@ -153,7 +153,7 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """The divergence of each head's attention maps from those of the initial model.
+    """The divergence of each head's attention maps from the initial model's maps.
 
     Only the first ``many`` sentences of the recorder are compared.
     """

@@ -130,7 +130,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Save the model's weights if their score exceeds that of the saved weights; return True if saved."""
+    """Save the model's weights if their score is better than the saved weights'; return True if saved."""
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False

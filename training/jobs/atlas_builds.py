@@ -1,4 +1,4 @@
-"""Builds of head atlases from visitors' texts, one process at a time, whose progress pages show."""
+"""Builds of head atlases from visitors' texts, one process at a time, with progress for pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a Transformer and its baselines (LSTM, CNN), which pages start and whose progress they show."""
+"""Runs of a Transformer and its baselines (LSTM, CNN), started by pages and with progress for them."""
 
 from __future__ import annotations
 

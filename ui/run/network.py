@@ -64,7 +64,10 @@ def is_loopback(address: str | None) -> bool:
 
 
 def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the names or addresses by which other machines reach this server: HEADLIGHT_HOSTS if set."""
+    """Return the names or addresses by which other machines reach this server.
+
+    HEADLIGHT_HOSTS states them if it is set.
+    """
     stated = tuple(host.strip() for host in environ.get(HOSTS, "").split(",") if host.strip())
     return stated or network_addresses()
 

@@ -34,7 +34,7 @@ WRITTEN = "written-"  # Prefix of a trace's id: cross-attention rows labelled by
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """The view options of a trace: the part of the model and the visitor's switches."""
+    """The view options of a trace: the stack (encoder, decoder, cross-attention) and the visitor's switches."""
 
     part: str = ""
     words: bool = False

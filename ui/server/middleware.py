@@ -82,7 +82,7 @@ KEPT_APART = {
 class SecurityHeaders:
     """Middleware that adds security headers to responses.
 
-    A response may set its own Content-Security-Policy; that of a BertViz page is stricter.
+    A response keeps its own Content-Security-Policy if it has one, as BertViz pages do.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -47,7 +47,7 @@ MEASURE_TITLES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class AtlasChoiceOptions:
-    """The atlas of a page."""
+    """The option of a page on which an atlas can be chosen."""
 
     # The name of its folder; "" for that of the selected model.
     atlas: str = option(

@@ -134,7 +134,7 @@ def download_table(
     place: DeltaGenerator | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draw a download button for a CSV table; ``provenance`` is that of the page if it is None."""
+    """Draw a download button for a CSV table; ``provenance`` is the page's if it is None."""
     about = page_provenance() if provenance is None else provenance
     download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, place=place, provenance=about)
 

@@ -126,7 +126,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Format a probability from its natural logarithm; that of a long text underflows as a float.
+    """Format a probability, given its natural logarithm, because a long text's probability underflows.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')

@@ -105,7 +105,7 @@ def leave() -> None:
 
 
 def is_touring() -> bool:
-    """Return True during the tour, whose buttons then have the keys Alt+Page Up and Alt+Page Down."""
+    """Return True during the tour; the tour's buttons then have the keys Alt+Page Up and Alt+Page Down."""
     return STOP in st.session_state
 
 

@@ -252,7 +252,7 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
 
 
 def find_word(cells: Sequence[DisplayToken], word: str) -> int | None:
-    """Return the index of the first cell with this word, ignoring case, or None."""
+    """Return the index of the first displayed token with this word, ignoring case, or None."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
@@ -274,7 +274,7 @@ def pronoun_in(view: View) -> int | None:
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
-    """Return the summary of all heads on this text, and their positional prior, or None.
+    """Return the summary of all heads on this text, and the model's positional prior (None if unknown).
 
     Stop the script if the visitor has left or the time limit is exceeded.
     """

@@ -181,7 +181,7 @@ def pack(values: FloatArray, top: float) -> dict[str, Any]:
 
 
 def split(cells: Sequence[DisplayToken]) -> int | None:
-    """Return the index of the cell at which the second text of a pair begins, or None for a single text."""
+    """Return the index of the first token or word of the second text, or None for a single text."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
 

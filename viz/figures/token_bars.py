@@ -173,8 +173,8 @@ def received_by_token(
 ) -> go.Figure:
     """Draw the attention that each token receives in a head as bars, and the mean over all heads as marks.
 
-    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received). ``tokens`` names the
-    keys, ``head`` the head. In a causal model more queries see the early tokens, so early tokens receive more.
+    ``received`` and ``mean`` are (key,), each the mean over the queries. ``tokens`` names the keys, ``head`` the head.
+    In a causal model early tokens receive more, because more queries see them.
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]

@@ -178,7 +178,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """Return a matrix of the channel-wise products whose sum is a dot product, shape (channel,)."""
+    """Return a matrix of the products of each channel, (channel,); their sum is the dot product."""
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )

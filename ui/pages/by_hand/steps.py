@@ -1,4 +1,4 @@
-"""Steps of the small example: a matrix each, with the formula of each of its cells."""
+"""Steps of the small example: a matrix for each step, with the calculation of each of its cells."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def no_formula(_row: int, _column: int) -> str:
 
 
 def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
-    """Parse a cell name of the address into (step, row, column); None if these steps have no such cell."""
+    """Parse the name of a cell in the address into (step, row, column); None if these steps lack the cell."""
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
     if place is None or place[1] not in keys:
@@ -100,7 +100,7 @@ def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | No
 
 
 def sum_of(step: MatrixStep, row: int, column: int) -> str:
-    """Write out a cell: its place, its formula and its value."""
+    """Write out a cell: its place, its calculation and its value."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
     if sheet.columns and sheet.columns[column]:

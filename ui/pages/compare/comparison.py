@@ -92,7 +92,7 @@ def _change_cache() -> ByteLru[Changes]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two readings, the change of each head between them, and the head, query and key in focus."""
+    """Two readings (a text read by a model), the change of each head, and the head, query and key in focus."""
 
     sides: Sides
     changes: Changes

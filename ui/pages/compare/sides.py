@@ -1,4 +1,4 @@
-"""The two readings: construction, alignment and names."""
+"""The two readings (a text read by a model): construction, alignment and names."""
 
 from __future__ import annotations
 

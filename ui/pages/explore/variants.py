@@ -40,7 +40,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 @dataclass(frozen=True)
 class Variants:
-    """The probe of a text, and the words that differ in the probe's two texts."""
+    """A text and its variant with another meaning (ui/input/probes.py), and the words that differ."""
 
     probe: Probe
     words: tuple[str, str]

@@ -47,7 +47,7 @@ PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vect
 
 @dataclass(frozen=True)
 class StepView:
-    """The state of a step's view, from which its question is answered."""
+    """The state of a step's view that is needed to check the reader's answer."""
 
     asked: CheckContext
     view: View | None = None

@@ -26,7 +26,7 @@ FULL = 15.0  # bits at full shade: a probability of 1 in 32,768
 def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     """Draw the surprisal of each word and the pseudo-perplexity.
 
-    Each token is scored with itself and the rest of its word masked (see SurprisalRequest for the papers).
+    Each token is scored with itself and the later tokens of its word masked (SurprisalRequest names the papers).
     """
     step = max(1, TOKENS_AT_ONCE // len(row))
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}

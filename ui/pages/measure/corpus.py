@@ -99,9 +99,9 @@ WANTED = {
 
 
 def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
-    """Draw the controls of the data; return the corpus, and a separate corpus for choosing heads or None.
+    """Draw the controls of the data; return the corpus to score, and a separate corpus for choosing heads.
 
-    Return None if no data are chosen yet.
+    The second is None if heads are chosen on one half of the corpus. Return None if no data are chosen yet.
     """
     left, right = st.columns([3, 2])
     bound_widget(MeasureOptions, "data", left.segmented_control, required=True)

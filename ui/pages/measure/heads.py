@@ -180,7 +180,7 @@ MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
 def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at: tuple[int, int]) -> None:
-    """Draw the scores of all heads for a relation, and those of random weights on the same scale.
+    """Draw the scores of all heads for a relation, and the scores of random weights on the same scale.
 
     The head ``looked_at`` is framed.
     """

@@ -131,7 +131,7 @@ def describe_table(found: WordTable) -> str:
 
 
 def describe_pooling(found: WordTable) -> str:
-    """Return the pooling that was used and the meaning of a cell."""
+    """Return the pooling that was used, and the meaning of a cell of the table."""
     used = translate(POOLED[found.answer.pooling])
     return _("Pooling: {pooling}. {cells}", pooling=used, cells=translate(CELLS.get(found.answer.pooling, MEANS)))
 

@@ -130,8 +130,8 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
 def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArray | None:
     """Return the change of the label's logit under each edit set, shape (set,).
 
-    For token classification, the label is that of the first word with a tag other than "O"; return None if there is no
-    such word.
+    For token classification, the label is that of the first word with a tag other than "O"; return None if no word has
+    such a tag.
     """
     question = LabelEffects(look.job.name, text=text)
     if look.job.kind == "tag":

@@ -47,7 +47,7 @@ class AlignmentOptions:
 
 
 def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
-    """Return the view options of the popover, and those below the matrix."""
+    """Return the view options of the alignment matrix: those in the popover, and those below the matrix."""
     return AlignmentOptions(
         choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
     )

@@ -1,4 +1,4 @@
-"""Vectors of words: those of the text, and those of a word in several contexts."""
+"""Vectors of words: of the words of the text, and of a word in several contexts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagram of a model's layers, whose parts can be picked for an explanation; block.js draws it."""
+"""A diagram of a model's layers, drawn by block.js; a click on a part opens its explanation."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class PartBox:
         return {"kind": "box", "id": self.id, "role": self.role, **place, "title": title, "notes": notes}
 
     def mask(self, middle: int, y: int, width: int) -> Shape:
-        """Return the attention mask as a shape, for a box whose upper edge is at y."""
+        """Return the attention mask of the box as a shape; the upper edge of the box is at y."""
         across = CELL * len(self.cells[0])
         start = y + ABOVE - 4 + LINE * sum(map(len, self.lines(width)))
         place = {"x": middle - across // 2, "y": start, "w": across, "h": CELL * len(self.cells)}

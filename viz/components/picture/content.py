@@ -150,7 +150,7 @@ class PictureSelection:
 
 
 def part_of(trace: Trace) -> str:
-    """Return the stack whose tokens are the picture's patches."""
+    """Return the stack (encoder or decoder) that reads the picture's patches."""
     return "encoder" if "encoder" in trace.parts else trace.part
 
 
