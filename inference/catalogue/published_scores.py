@@ -80,8 +80,8 @@ class MaskedAccuracy:
     """The top-1 and top-5 accuracy on held-out masked tokens, from 0 to 1.
 
     ``common_first`` and ``common_five`` are the accuracies of always guessing the commonest tokens. ``follows`` is the
-    accuracy of next-sentence prediction, on pairs of which half belong together. ``tired`` and ``behind`` are None if
-    the file lacks these figures.
+    accuracy of next-sentence prediction, on pairs of which half belong together. ``tired`` (the best pronoun head) and
+    ``behind`` (the weakest relation) are None if the file lacks them.
     """
 
     masked: int

@@ -81,7 +81,10 @@ def formula(name: str) -> str:
 
 
 def role(stage: Stage) -> str:
-    """Return the display name of a stage's role, such as "query"; names of several roles are joined to a list."""
+    """Return the display name of a stage's role, such as "after the activation".
+
+    The names of several roles are joined with commas.
+    """
     return format_comma_list([display_name(one) for one in stage.role.split(", ")])
 
 
