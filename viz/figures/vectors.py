@@ -244,7 +244,7 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
     """Draw a word alignment as a matrix, source words to the right and target words downwards.
 
     ``weights`` is (target, source), from 0 to 1, like the colour scale. ``strongest`` has the index of each row's
-    largest weight, which is marked by a dot. The row ``chosen`` is framed. Words are text, not markup.
+    largest weight on a word, which is marked by a dot. The row ``chosen`` is framed. Words are text, not markup.
 
     A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
     ``picked_pair(st.session_state[key])``. A matrix of more than POINTS cells has no clicks, since each cell needs an
