@@ -251,7 +251,7 @@ def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
 
 
 def by_diagonal(pair: HandAligned) -> AlignmentCounts:
-    """Return the counts for the links that ``diagonal`` predicts, shape ()."""
+    """Count how many links of ``diagonal``, a baseline, agree with the manual links; counts of shape ()."""
     return count(pair, np.array(diagonal(len(pair.target_words), len(pair.source_words)), dtype=np.intp))
 
 

@@ -56,7 +56,7 @@ class LabelledPairs:
     def contrast(self) -> Numbers:
         """Return the mean of q kᵀ over labelled keys minus its mean over other keys, shape (channel, channel).
 
-        Each query has the same weight.
+        All queries have the same weight, whatever their number of keys.
         """
         labelled = self.keys[self.labelled]
         others = (np.add.reduceat(self.keys, self.starts) - labelled) / (self.sizes - 1)[:, None]

@@ -204,7 +204,7 @@ def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> lis
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a patch set for each head (layer, head), which replaces its output at all words."""
+    """Return a set of patches for each head (layer, head); it replaces the head's output at all words."""
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 

@@ -34,7 +34,10 @@ class ColumnMeans:
     counts: Rows  # (layer, key)
 
     def means(self) -> FloatArray:
-        """Return the mean weight that words give each key, shape (layer, head, key); 0 if no word may attend to it."""
+        """Return the mean weight that words give each key, shape (layer, head, key).
+
+        It is 0 if no word may attend to the key.
+        """
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
         means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means

@@ -57,8 +57,8 @@ def preference(found: FloatArray) -> FloatArray:
 def flips(before: FloatArray, after: FloatArray) -> Flags:
     """Return True for each head that prefers one candidate before and the other after a change of the text.
 
-    ``before`` and ``after`` are results of ``preference``, shape (layer, head), like the result. Each must exceed LEAST
-    in absolute value.
+    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
+    exceed LEAST in absolute value.
 
     >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
@@ -76,7 +76,8 @@ def prefers_first(preference: FloatArray) -> Flags:
 def follows(before: FloatArray, after: FloatArray) -> Flags:
     """Return True for each head that prefers the first candidate before and the second after a change.
 
-    ``before`` and ``after`` are results of ``preference``, (layer, head); each must exceed LEAST in absolute value.
+    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
+    exceed LEAST in absolute value.
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]

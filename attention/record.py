@@ -1,9 +1,9 @@
 """The recorded attention of a layer, from which any map, row or block of weights is computed on demand.
 
-weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1; soft cap as
-in arXiv:2408.00118). Attention sinks are an extra column, as in gpt-oss, which is dropped after the softmax. Scores and
-sums are float64 and only the result is rounded to float32, so weights are exact to float32 even for large scores. Long
-computations can be cancelled: they call ``check_cancellation`` between blocks.
+weights = softmax(softcap(query · keyᵀ · scale) + bias), with masked pairs at -inf (arXiv:1706.03762, equation 1; soft
+cap as in arXiv:2408.00118). Attention sinks are an extra column, as in gpt-oss, which is dropped after the softmax.
+Scores and sums are float64 and only the result is rounded to float32, so weights are exact to float32 even for large
+scores. Long computations can be cancelled: they call ``check_cancellation`` between blocks.
 """
 
 from __future__ import annotations

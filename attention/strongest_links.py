@@ -90,5 +90,5 @@ def join(blocks: Sequence[Columns]) -> Columns:
 
 
 def take(links: Columns, places: npt.NDArray[np.intp]) -> Columns:
-    """Return the links at some places."""
+    """Return the links with the indices ``places``."""
     return {name: values[places] for name, values in links.items()}

@@ -95,7 +95,7 @@ def independent_pairs(
 
 
 def correlated_pairs(random: Random) -> DivergenceSample:
-    """Draw divergences that share a factor per text and are similar within groups of heads."""
+    """Draw correlated divergences: pairs of a text share a factor, and heads of a group are similar."""
     control, groups = layout(USUAL)
     text = random.lognormal(0, 1, (TEXTS, 1))[groups]
     kinds = np.repeat(random.lognormal(-4, SPREAD, (len(control), HEADS // KINDS)), KINDS, axis=1)

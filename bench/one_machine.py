@@ -316,7 +316,7 @@ class StudentClient:
 
 
 def measure_classroom() -> Iterator[ReportRow]:
-    """Yield the rows for a class of thirty students."""
+    """Yield rows for a class of thirty students: time to join, delay of new views, and stored answers."""
     from ui.run.fine_tuning import hash_cookie
 
     with (

@@ -223,9 +223,9 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows for heads that guess between two candidates: how often a test claims that they beat a rule.
+    """Yield rows with the rate of false claims that a head beats a rule, if both only guess.
 
-    The three rules also guess.
+    There are two candidates and three rules.
     """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]

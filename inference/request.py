@@ -18,7 +18,7 @@ _SCHEMA = 1  # increase it if the same request would give another answer
 def key_of(value: Any) -> str:
     """Return the SHA-256 of a dataclass in canonical JSON, 64 hexadecimal digits.
 
-    Texts may contain lone surrogates.
+    Texts with lone surrogates (invalid Unicode) are allowed.
 
     >>> from inference.request import TraceRequest
     >>> key_of(TraceRequest(text="a")) == key_of(TraceRequest(text="a")) != key_of(TraceRequest(text="b"))
@@ -102,7 +102,7 @@ class TraceRequest:
     def key(self) -> str:
         """Return the SHA-256 of the request in canonical JSON, 64 hexadecimal digits.
 
-        Texts may contain lone surrogates.
+        Texts with lone surrogates (invalid Unicode) are allowed.
         """
         return key_of(self)
 

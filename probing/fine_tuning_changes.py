@@ -149,7 +149,8 @@ def film(folder: Path) -> RecordedSnapshots | None:
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
     """Load the divergences of the model and of its controls, for the sentences that have such rows.
 
-    ``rows`` names the rows of a map, as in ``bits``. The keys of the result are listed in ``WHO``.
+    ``rows`` names the rows of the maps over which a divergence is averaged. The keys of the result are listed in
+    ``WHO``.
     """
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))

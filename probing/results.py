@@ -63,7 +63,10 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """Return a row for each head on a relation that occurs in ``tally``; the parameters are as in ``rows``."""
+    """Return a row for each head on a relation that occurs in the counts ``tally``.
+
+    The direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself.
+    """
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -127,7 +130,10 @@ def row(  # noqa: PLR0913  (the parts of a row)
 
 
 def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
-    """Return the baseline rule with which heads are compared on ``reported``: the best rule on ``basis``."""
+    """Return the baseline rule with which heads are compared on the links ``reported``.
+
+    It is the rule that finds most links of ``basis``.
+    """
     return statistics.best(basis.cues, reported.cues, candidates(corpus))
 
 

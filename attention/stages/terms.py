@@ -73,8 +73,8 @@ class Factor:
 class Terms:
     """The terms ``values`` (term,) that sum to a number, and a function that returns the factors of term k.
 
-    ``how`` is "products" if each term is the product of its factors, and "sum" if it is a single value or a multiple of
-    it. A "function" has a single term, which is the named function of its factors. A "choice" has a single term, which
+    ``how`` is the kind of the terms. "products": each term is the product of its factors. "sum": each term is a single
+    value, or a multiple of it. "function": the only term is the named function of its factors. "choice": the only term
     is one of the inputs.
     """
 

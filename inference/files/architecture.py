@@ -45,8 +45,9 @@ class Architecture:
 def read(config: Mapping[str, Any], name: str) -> Architecture:
     """Return the architecture that a configuration describes; raise UserError if it cannot be traced.
 
-    These cannot be traced: unknown architectures, models that need downloaded program code, models without attention,
-    and models that read sound, or pictures in an unsupported way. The check needs transformers but builds no model.
+    Some models cannot be traced: unknown architectures, models that need downloaded program code, and models without
+    attention. The same holds for models that read sound, or pictures in an unsupported way. The check needs
+    transformers but builds no model.
     """
     model_type = config.get("model_type")
     known = _known_types()

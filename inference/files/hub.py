@@ -340,9 +340,9 @@ def cached_folder(name: str, revision: str | None, settings: Settings) -> Path |
 def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     """Look up a hub model with a few short requests; return it as an offer, or raise UserError.
 
-    Refused are unknown and private names, gated models, weights only in pickle files, architectures that cannot be
-    traced, and names that cannot be looked up without a network. A model that is too large is offered with
-    ``fits`` False. A downloaded model needs no network.
+    UserError is raised for unknown and private names, gated models, weights only in pickle files, and architectures
+    that cannot be traced. Without a network it is raised for all models that are not downloaded. A model that is too
+    large is offered with ``fits`` False.
     """
     check_id(name)
     check_revision(revision)

@@ -60,7 +60,8 @@ def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     """Return the architecture of a model that ``inference.record.capture.prepare`` has prepared.
 
-    ``records`` is the result of ``prepare``. Raise UserError if the model's layers cannot be identified.
+    ``records`` is True if its queries, keys and values can be recorded. Raise UserError if the model's layers cannot be
+    identified.
     """
     watched = watch(model)
     layers = blocks(model, watched)

@@ -33,9 +33,9 @@ Set = Sequence[Edit | Patch]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """The model's input for a text or picture, and its numbers of query and key tokens by stack.
+    """The model's input for a text or picture, and its numbers of query and key tokens, by stack.
 
-    The tensors of ``inputs`` are a batch of a single sample; other values are options.
+    The tensors of ``inputs`` are a batch of a single sample. All other values are options of the forward pass.
     """
 
     inputs: Mapping[str, Any]

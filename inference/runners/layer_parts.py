@@ -306,7 +306,10 @@ class UnsupportedAttention(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class AttentionParts:
-    """The parameters, inputs, output and module names of an attention; arrays as in a LayerAnswer."""
+    """The parameters, inputs, output and module names of an attention.
+
+    The arrays are described in inference.tasks.whole_pass.LayerAnswer.
+    """
 
     wiring: LayerParameters
     stream: FloatArray

@@ -327,9 +327,9 @@ class DropoutResult:
 class Dropout(BlankRequest[DropoutResult]):
     """A request for ``passes`` passes with ``share`` percent dropout at every dropout layer.
 
-    Each value is set to zero with that probability, drawn with ``seed``, and the others are divided by the
-    probability of being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the
-    attention weights, and the outputs of attention and feed-forward sublayers.
+    Each value is set to zero with that probability, drawn with ``seed``. The others are divided by the probability of
+    being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the attention weights, and the
+    outputs of attention and feed-forward sublayers.
     """
 
     ANSWERED_BY: ClassVar[str] = "anatomy.apply_dropout"

@@ -91,7 +91,7 @@ class NextTokenEffects(PredictRequest[Effect]):
 class WrittenEffects(PredictRequest[Effect]):
     """A request for the probability of each token id in ``words`` as the next token, under each edit set.
 
-    ``written`` holds the token ids of the translation so far, as in a NextTarget request.
+    ``written`` has the token ids of the translation so far.
     """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"

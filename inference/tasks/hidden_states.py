@@ -30,8 +30,8 @@ class States:
 class HiddenStates(InspectRequest[States]):
     """A request for the hidden states of a text's tokens after every layer, in the encoder if there is one.
 
-    ``pair`` and ``cut`` are as in a TraceRequest. UserError is raised for a text whose vectors would take too much
-    memory.
+    ``pair`` is a second text, and ``cut`` the number of tokens to keep. UserError is raised for a text whose vectors
+    would take too much memory.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"
@@ -53,9 +53,10 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class Pooled(InspectRequest[TextVectors]):
-    """A request for a vector of each text; ``mix``, ``level`` and ``pooling`` are as in attention.vectors.
+    """A request for a vector of each text, pooled from its tokens' vectors.
 
-    An unreadable text does not stop the others.
+    ``mix`` and ``level`` select the layers (attention.vectors.mix), and ``pooling`` the pooling
+    (attention.vectors.pool). An unreadable text does not stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"

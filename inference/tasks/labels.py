@@ -18,7 +18,7 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """A labelled text or word: its tokens, and the tokens that the task head reads, each as a run."""
+    """A labelled text or word: the run of its tokens, and the run of tokens that the task head reads."""
 
     run: Run
     reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text

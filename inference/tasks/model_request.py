@@ -15,9 +15,9 @@ class ModelRequest(Generic[Answer]):
     """A request to a model.
 
     ``ANSWERED_BY`` names the function that computes the answer, as "module.function" in ``inference.runners``. It is
-    called with the loaded model and the request. ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` is the
-    task head that the model must have (inference.task_heads), "" for the bare model. Answers are frozen values of NumPy
-    arrays and texts.
+    called with the loaded model and the request. ``model`` is a model's name, and ``revision`` its branch, tag or
+    commit. ``HEAD`` is the task head that the model must have (inference.task_heads), "" for the bare model. Answers
+    are frozen values of NumPy arrays and texts.
     """
 
     ANSWERED_BY: ClassVar[str]

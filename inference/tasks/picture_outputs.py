@@ -56,7 +56,7 @@ class PictureOutput:
 
 @dataclass(frozen=True)
 class PictureRequest(PredictRequest[Answer]):
-    """A request about a picture; ``picture`` and ``side`` are as in a TraceRequest."""
+    """A request about a picture; with ``side``, its longer side is scaled to about that many pixels."""
 
     SEES: ClassVar[bool] = True
 
@@ -68,7 +68,7 @@ class PictureRequest(PredictRequest[Answer]):
 class PictureEffects(PictureRequest[PictureOutput]):
     """A request for an output of the vision model for a picture under each edit set.
 
-    The edits are as in inference.tasks.edit_effects.
+    Edits are ablations, masked edges and patches (attention.edits).
     """
 
     ANSWERED_BY: ClassVar[str] = "picture_outputs.answer"

@@ -95,8 +95,8 @@ class OrderTest:
 class OrderRequest(InspectRequest[OrderTest]):
     """A request to compare the maps of a text with those of its permuted tokens.
 
-    ``text``, ``pair`` and ``cut`` are as in a TraceRequest. ``order`` is the permutation: entry i is the index of the
-    token that moves to position i.
+    ``pair`` is a second text, and ``cut`` the number of tokens to keep. ``order`` is the permutation: entry i is the
+    index of the token that moves to position i.
     """
 
     ANSWERED_BY: ClassVar[str] = "positions.compare_orders"

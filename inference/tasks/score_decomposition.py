@@ -59,7 +59,7 @@ class ScoreRequest(InspectRequest[ScoreAnswer]):
 
     The ``checks`` sources of each side with the largest terms are removed in turn, and then a control. ``part`` is
     "encoder", "decoder" or "cross"; "" is the only stack of a model. ``target`` has the decoder's tokens of an
-    encoder-decoder. ``cut`` is as in a TraceRequest.
+    encoder-decoder. ``cut`` is the number of tokens of the text to keep.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer"
@@ -80,8 +80,9 @@ class ScoreRequest(InspectRequest[ScoreAnswer]):
 class PictureScoreRequest(ScoreRequest):
     """A request for the terms of a score between two tokens of a picture, such as patches.
 
-    ``picture`` and ``side`` are as in a TraceRequest. The inherited fields of texts, and ``part``, are ignored. In a
-    model with separate parts for pictures and texts, the score is that of the picture's part.
+    With ``side``, the longer side of ``picture`` is scaled to about that many pixels. The inherited fields of texts,
+    and ``part``, are ignored. In a model with separate parts for pictures and texts, the score is that of the picture's
+    part.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer_picture"

@@ -156,7 +156,7 @@ class Opened:
     """A number of a stage's result, and the largest terms whose sum it is.
 
     ``rest`` is the sum of the ``left`` other terms. Terms and rest sum to ``total``, which equals ``value`` up to
-    rounding. ``how`` is as in attention.stages.terms.
+    rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
     """
 
     value: float
@@ -205,8 +205,8 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
     """A request for the input, the weights and the output of a layer's attention.
 
     ``part`` names the stack ("encoder", "decoder" or "cross"). ``target`` has the decoder's tokens for an
-    encoder-decoder; ``cut`` is as in a TraceRequest. UserError is raised if the attention of the architecture cannot
-    be identified, or cannot be reproduced from its weights.
+    encoder-decoder. ``cut`` is the number of tokens of the text to keep. UserError is raised if the attention of the
+    architecture cannot be identified, or cannot be reproduced from its weights.
     """
 
     ANSWERED_BY: ClassVar[str] = "layer.answer"
@@ -248,8 +248,8 @@ class ChangeRequest(PassRequest[ChangeResult]):
 
     The change affects the whole result, its row ``row``, or the number at ``row`` and ``column``, counted as in
     attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are taken from it,
-    at the tokens ``pairs`` of (here, there). With ``edits``, no stage is changed; the pass runs under a set of edits
-    and patches as in inference.tasks.edit_effects. ``at`` is the row of the output that is reported.
+    at the tokens ``pairs`` of (here, there). With ``edits`` (ablations, patches and others of attention.edits), no
+    stage is changed. ``at`` is the row of the output that is reported.
     """
 
     ANSWERED_BY: ClassVar[str] = "changed_pass.answer"

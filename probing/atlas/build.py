@@ -31,7 +31,7 @@ class AtlasBackend(Protocol):
     """The method of a backend that an atlas is built with."""
 
     def inspect(self, request: InspectRequest[Any]) -> Any:
-        """Return the windows of texts, or the statistics of windows."""
+        """Return the answer to a request: texts cut into windows, or the statistics of windows."""
         ...
 
 
@@ -165,9 +165,9 @@ def run_plan(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
     progress: Callable[[int], None] = lambda _tokens: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[AtlasState, bool]:
-    """Build or continue a plan in a folder, save the state as it grows, and return it, and True if it is complete.
+    """Build or continue a plan in a folder; return its state, and True if it is complete.
 
-    ``progress`` gets the number of tokens read. An interruption saves the state.
+    The state is saved as it grows, and on an interruption. ``progress`` is called with the number of tokens read.
     """
     state = resume(folder, key) or AtlasState(plan.most, plan.most_written)
     saved = time.monotonic()

@@ -41,7 +41,7 @@ METRICS = {  # HeadVis's names, and the measures of the atlas with their descrip
 
 
 class TracingBackend(Protocol):
-    """The part of a backend that reads windows."""
+    """The method of a backend that the export calls to read windows of text."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Return the traces of texts."""

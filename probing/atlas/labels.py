@@ -62,7 +62,7 @@ def head_labels(atlas: Atlas) -> list[HeadLabel]:
 
 
 def local_index(atlas: Atlas, head: int) -> tuple[str, int]:
-    """Return the stack of a head, and its number in that stack."""
+    """Return the stack of a head and its number in that stack, given its number in the atlas."""
     part = atlas.heads[head].part
     return part, head - next(at for at, name in enumerate(atlas.heads) if name.part == part)
 

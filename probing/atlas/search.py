@@ -54,7 +54,7 @@ class FoundLinks:
 
 
 def find_links(atlas: Atlas, query: LinkQuery) -> FoundLinks:
-    """Return the stored links that match a query; raise UserError if a word or a head is not in the atlas."""
+    """Return the links in the atlas that match a search; raise UserError if it lacks a word or a head."""
     notes: list[str] = []
     words = [(name, _form(atlas, word, notes)) for name, word in (("query", query.query), ("key", query.key))]
     chosen = [at for at, head in enumerate(atlas.heads) if _matches(head, query)]

@@ -95,9 +95,9 @@ Line = tuple[int, list[str]]  # (line number, fields)
 
 @dataclass(frozen=True)
 class WordColumns:
-    """The columns of words and tags, counted from 1; None to detect them.
+    """The columns of words and tags, counted from 1, and the use of spaces; None means to detect it.
 
-    ``apart`` is True if the text has spaces between words, and None to detect it.
+    ``apart`` is True if the text has spaces between words.
     """
 
     word: int | None = None

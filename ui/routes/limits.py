@@ -74,7 +74,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Return the key by which a request's visitor is known in fair queues; "" if unknown."""
+    """Return the key that identifies a request's visitor in fair queues; "" if the visitor is unknown."""
     return next(iter(names_of(request)), "")
 
 

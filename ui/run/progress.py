@@ -103,7 +103,7 @@ class PassProgress:
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
     """Inside the block, show the progress of backend requests; raise Cancelled if the visitor stops them.
 
-    ``mark`` identifies the work, as in ``stoppable_steps``.
+    ``mark`` identifies the work and must contain all its inputs.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})

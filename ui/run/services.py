@@ -67,7 +67,10 @@ def trace_seal(of: str | bytes) -> str:
 
 @cache
 def get_backend() -> LocalBackend:
-    """Return the backend that all sessions share: the server at HEADLIGHT_BACKEND, or a local backend."""
+    """Return the backend that all sessions share.
+
+    It sends requests to the server at HEADLIGHT_BACKEND if that variable is set; otherwise it is a local backend.
+    """
     cancellation.set_visitor_source(visitors.page_visitor)
     return remote_backend.from_env() or SubprocessBackend()
 

@@ -1,8 +1,8 @@
 """The tour for first-time visitors: a bar above the page that leads from stop to stop.
 
 A button above every page starts it. A visitor who leaves it can resume it on the page Lessons. Its stops are the steps
-of a lesson (assets/lessons/tour.toml). A stop shows its own model and text. The visitor's are saved meanwhile, and
-restored on all other pages, at the last stop, at the end of the tour and after a reload.
+of a lesson (assets/lessons/tour.toml). A stop shows its own model and text. The visitor's model and text are saved
+meanwhile. They are restored on all other pages, at the last stop, at the end of the tour and after a reload.
 """
 
 from __future__ import annotations

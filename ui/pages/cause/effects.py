@@ -177,7 +177,7 @@ LATER = "cause_later"
 
 
 def later_heads(case: AblationExperiment) -> None:
-    """Draw how much the attention of each head changes, and the rows of a head before and after."""
+    """Draw how much the edits change the attention of each head, and a head's rows before and after."""
     plain = case.watch.request
     before, after = get_backend().traces([plain, replace(plain, edits=case.edits)])
     moved = heads_moved(before, after)

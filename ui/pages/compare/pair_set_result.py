@@ -286,7 +286,10 @@ def _describe_untested(found: PairSet) -> str:
 
 
 def describe_head(found: PairSet, head: Place) -> str:
-    """Describe a head's mean change in pairs and in control pairs, with 95 % intervals, and the test's verdict."""
+    """Describe a head's mean change in pairs (of meaning) and in control pairs (of wording), and the test.
+
+    Means have 95 % intervals.
+    """
     across, at = found.across, head[0] * found.shape[1] + head[1]
     numbers = format_comma_list(
         [

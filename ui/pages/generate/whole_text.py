@@ -39,7 +39,7 @@ LISTED = 10
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    """Draw the scores of the induction test as two maps and a table; raise UserError if the model cannot answer."""
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)

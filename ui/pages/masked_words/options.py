@@ -101,7 +101,7 @@ def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tupl
 
 
 def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, mask: str) -> MaskedWords:
-    """Return the request to the model; ``mask`` is as in ``places_of``."""
+    """Return the request to the model; ``mask`` is the model's mask token."""
     text, pair = texts_of(choice)
     return MaskedWords(
         model=who.model,

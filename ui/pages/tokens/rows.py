@@ -115,7 +115,7 @@ def word_of_tokens(steps: Steps) -> dict[int, Place]:
 
 
 def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
-    """Return the part of each text that the figures of all tokenizers cover."""
+    """Return the beginning of each text, as far as the figures of all tokenizers show it."""
     ends = [
         [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
         for one in steps

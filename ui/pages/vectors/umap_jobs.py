@@ -131,7 +131,10 @@ class UmapWorker:
         self.ending: threading.Timer | None = None
 
     def ask(self, message: dict[str, object], who: UmapJob) -> dict[str, np.ndarray]:
-        """Send a message and return the answer: "points", or "error" if the job was stopped or failed."""
+        """Send a message to the process and return its answer, with the key "points" or "error".
+
+        It is "error" if the job ``who`` was stopped or failed.
+        """
         with self._changing:  # a concurrent stop either precedes this block or finds the process
             if who.state == "stopped":
                 return {"error": np.array("Stopped before it began.")}

@@ -140,7 +140,7 @@ class BadRequest(ValueError):
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
     """Return a binary message with the thumbnails of all heads, and with column means and their counts.
 
-    ``places`` is the result of ``content.places``.
+    ``places`` has the positional priors, as returned by ``content.places``.
     """
     crowd = found.crowd
     arrays = {
