@@ -18,6 +18,7 @@ from ui.pages.classroom import teacher_view as desk_module
 from ui.pages.classroom.teacher_view import invitations, join_link
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.state import visitor_values
 
 
 @pytest.fixture(autouse=True)
@@ -219,16 +220,17 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
 
 
+def tab(cookie: str, view: str = "by_hand") -> AppTest:
+    """Return the first page of a new tab in the browser that sends this cookie."""
+    page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    page.session_state[NOBODY] = cookie
+    return go(page, view)
+
+
 @pytest.mark.slow
 def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(classes, "_file", lambda: tmp_path)
     desk, code = opened()
-
-    def tab(cookie: str) -> AppTest:
-        """Return the first page of a new tab in the browser that sends this cookie."""
-        page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
-        page.session_state[NOBODY] = cookie
-        return go(page, "by_hand")
 
     resumed = tab(desk.session_state[NOBODY])
     assert code in resumed.query_params["class"]
@@ -237,6 +239,26 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
     assert "class" not in tab("a stranger's").query_params
     resumed.button(key="classroom_close").click().run()
     assert "class" not in go(resumed, "by_hand").query_params
+
+
+@pytest.mark.slow
+def test_a_draft_survives_another_page_and_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "a" * 22)
+    desk, _code = opened()
+    desk.button_group(key="classroom_kind").set_value("choice").run()
+    fields = {"classroom_prompt": "Which?", "classroom_options": "yes\nno"}
+    for key, typed in fields.items():
+        desk.text_area(key=key).input(typed).run()
+    go(desk, "lessons")
+    for page in (go(desk, "classroom"), tab(desk.session_state[NOBODY], "classroom")):
+        assert {key: page.text_area(key=key).value for key in fields} == fields
+    press(desk, "Ask")
+    go(desk, "lessons")
+    assert go(desk, "classroom").text_area(key="classroom_prompt").value == ""
+    desk.button(key="classroom_close").click().run()
+    press(desk, "Open a room")
+    assert desk.button_group(key="classroom_kind").value == "word"
 
 
 def test_a_class_for_this_machine_only_is_explained() -> None:
