@@ -175,7 +175,7 @@ def _send(code: str, number: int, said: str) -> None:
 
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
-FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # Keys in st.session_state.
+FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
@@ -238,7 +238,7 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
     The function takes the query of the view's address. It returns False if the class no longer accepts this teacher.
     """
     code = classroom.code()
-    if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):
+    if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
         return None
     who, view = visitor_secret(), current_view()
 
@@ -294,7 +294,7 @@ def _lead(code: str) -> None:
     """Show the state of the class to the teacher, and present this page's view if the class follows."""
     if current_view() == ROOM:  # This page draws the state of the class itself.
         return
-    leads = st.session_state.get(LEADS, False)
+    leads = store().is_shared(code)
     if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
     redraw_every(EVERY, _status, code, leads)

@@ -11,7 +11,7 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.store import KEPT
 from i18n import _
-from ui.classroom import LEADS, answers, class_summary
+from ui.classroom import answers, class_summary
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
@@ -104,21 +104,13 @@ def _entrance(code: str) -> None:
 
 
 def _draw_lead_toggle(code: str) -> None:
-    # Streamlit drops the state of a widget when its page is left.
-    st.session_state[TOGGLE] = st.session_state.get(LEADS, False)
+    st.session_state[TOGGLE] = store().is_shared(code)
     st.toggle(
         _("Share my view"),
         key=TOGGLE,
-        on_change=_lead_or_not,
-        args=(code,),
+        on_change=lambda: _perform(store().share, code, st.session_state[TOGGLE]),
         help=_("Students who follow see every page that you open."),
     )
-
-
-def _lead_or_not(code: str) -> None:
-    st.session_state[LEADS] = st.session_state[TOGGLE]
-    if not st.session_state[LEADS]:
-        store().present(code, visitor_secret(), None)
 
 
 def _draw_live_answers(code: str) -> None:
@@ -188,14 +180,13 @@ def _closing(code: str) -> None:
 
 def _close(code: str) -> None:
     _perform(store().close, code)
-    st.session_state[LEADS] = False
     forget_draft()
     classroom.leave()
 
 
-def _perform(act: Callable[..., None], code: str) -> None:
+def _perform(act: Callable[..., None], code: str, *given: object) -> None:
     """Call ``act`` as the teacher; leave the class if the room no longer exists."""
     try:
-        act(code, visitor_secret())
+        act(code, visitor_secret(), *given)
     except NotInClass:
         classroom.leave()

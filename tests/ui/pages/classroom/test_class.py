@@ -242,6 +242,21 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
+def test_sharing_survives_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    desk, code = opened()
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    go(desk, "lessons")
+    reloaded = tab(desk.session_state[NOBODY], "classroom")
+    assert reloaded.toggle(key="classroom_leads").value
+    seat = joined(code, page="lessons")
+    go(reloaded, "by_hand")
+    assert seat.run().title[0].value == reloaded.title[0].value
+    go(reloaded, "classroom").toggle(key="classroom_leads").set_value(False).run()
+    assert classes.store().student_view(code, identity(seat)).view is None
+
+
+@pytest.mark.slow
 def test_a_draft_survives_another_page_and_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(classes, "_file", lambda: tmp_path)
     monkeypatch.setattr(visitor_values, "cookie", lambda: "a" * 22)
