@@ -68,7 +68,9 @@ class Question:
         ('3.7', '0.5')
         """
         said = " ".join(answer.split())
-        if not said or len(said) > LONGEST_ANSWER:
+        if not said:
+            raise NotInClass(gettext_lazy("Answer first: pick or type something."))
+        if len(said) > LONGEST_ANSWER:
             raise NotInClass(
                 gettext_lazy(
                     "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_ANSWER, n=len(answer.strip())

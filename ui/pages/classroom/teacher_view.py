@@ -11,7 +11,7 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.store import KEPT
 from i18n import _
-from ui.classroom import answers, class_summary
+from ui.classroom import answers, show_class
 from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
@@ -120,7 +120,7 @@ def _draw_live_answers(code: str) -> None:
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
-    show_notice(class_summary(board), role="status")
+    show_class(board)
     if board.asked is None:
         return
     question = board.questions[board.asked - 1]
