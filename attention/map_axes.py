@@ -30,11 +30,11 @@ class Names:
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the numbers without the last token, which a model generated but never read."""
+        """Return the token counts less the last token, which a model generated but never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
-        """Describe the numbers of tokens in words, for an error message."""
+        """Return the token counts in words, for an error message."""
         if self.crossed:
             return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
         return _("{queries} tokens", queries=self.queries)

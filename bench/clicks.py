@@ -322,7 +322,7 @@ class RetryingVisitor(BusyVisitor):
 
 
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
-    """Overload the server with texts; yield rows for texts, errors, and a short text afterwards."""
+    """Overload the server with texts; yield rows for texts read, errors, and the seconds of a short text afterwards."""
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
         began = time.perf_counter()

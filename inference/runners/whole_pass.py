@@ -136,9 +136,9 @@ def _probabilities(output: Any) -> None:
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """Return the names of the entries ``told`` of a result with ``count`` entries, or None.
+    """Return the names of the entries ``told`` of a result with ``count`` entries: tokens or classes.
 
-    The result must range over the vocabulary or the classes; the names are tokens or classes.
+    Return None if the result has an entry neither for each token of the vocabulary nor for each class.
     """
     model = loaded.model
     head = model.get_output_embeddings()

@@ -153,10 +153,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Opened:
-    """A number of a stage's result, and the largest terms whose sum it is.
+    """A number of a stage's result, split into the terms of the sum that it is; only the largest are listed.
 
-    ``rest`` is the sum of the ``left`` other terms. Terms and rest sum to ``total``, which equals ``value`` up to
-    rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
+    ``rest`` is the sum of the ``left`` terms that are not listed. Listed terms and rest sum to ``total``, which equals
+    ``value`` up to rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
     """
 
     value: float
@@ -230,11 +230,11 @@ class End:
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The output of a pass before and after a change of intermediate values.
+    """The output of a pass at one token, before and after a change of intermediate values.
 
-    ``ends`` are the entries that were largest before, then those that are largest after the change. ``changed`` is the
-    number of changed values of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference of any
-    entry at this token.
+    ``ends`` are the output's entries (such as logits of tokens) that were largest before, then those that are largest
+    after the change. ``changed`` is the number of changed values of the stage, 0 for a request with ``edits``.
+    ``moved`` is the largest difference of any entry.
     """
 
     ends: tuple[End, ...]

@@ -205,7 +205,7 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """Return the view on Explore of the same head, with the two words of a link selected."""
+    """Return the view on Explore of the head at ``place``, with the two words of a link selected."""
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}

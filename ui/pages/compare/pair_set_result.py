@@ -83,7 +83,7 @@ class PairSet:
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """Return the trace of the first text that the model can read; show a notice and return None without any."""
+    """Return the trace of the first readable first text of a pair; if there is none, show a notice and return None."""
     reason = ""
     for pair in pairs:
         try:

@@ -115,7 +115,10 @@ _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 
 @dataclass(frozen=True)
 class Prompt:
-    """The text that the model reads before it generates, and the last word of an example if it is left out."""
+    """The text that the model reads before it generates.
+
+    An example of the app may stop before its last word, which the model then has to guess: ``left_out``, else "".
+    """
 
     text: str
     left_out: str = ""

@@ -1,4 +1,7 @@
-"""Comparison of a fine-tuned model's heads with its initial model and controls, with sentences and files."""
+"""The change of each head by fine-tuning, next to that of models trained on shuffled labels.
+
+The result is described in sentences, and can be saved as a file.
+"""
 
 from __future__ import annotations
 
