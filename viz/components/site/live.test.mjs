@@ -38,8 +38,8 @@ describe("a check", () => {
   });
   test("numbers have the precision of the template", () =>
     assert.equal(
-      fillNumbers("{layer}: {weight:.3f} {share:.0f} {word}", { layer: 1, weight: 0.06, share: 0.6, word: "{a}" }),
-      "1: 0.060 1 {a}",
+      fillNumbers("{layer}: {weight:.3f} {share:.1%} {word}", { layer: 1, weight: 0.06, share: 0.6, word: "{a}" }),
+      "1: 0.060 60.0% {a}",
     ));
 });
 

@@ -113,13 +113,14 @@ const ANSWERS = {
 };
 
 /**
- * Fill a template with numbers that may have a precision, such as {weight:.3f}.
+ * Fill a template with numbers that may have a precision, such as {weight:.3f} or {weight:.1%}.
  * @param {string} template @param {Values} values
  */
 export function fillNumbers(template, values) {
   const shown = { ...values };
-  const plain = template.replace(/\{(\w+):\.(\d)f\}/g, (_spec, name, digits) => {
-    shown[name] = Number(values[name]).toFixed(Number(digits));
+  const plain = template.replace(/\{(\w+):\.(\d)([f%])\}/g, (_spec, name, digits, unit) => {
+    const number = Number(values[name]);
+    shown[name] = unit === "%" ? `${(100 * number).toFixed(Number(digits))}%` : number.toFixed(Number(digits));
     return `{${name}}`;
   });
   return fill(plain, shown);
