@@ -103,7 +103,7 @@ def _refuse_unreadable_text(folder: Path, name: str) -> None:
         if start.startswith(_MARKS):
             raise UserError(
                 gettext_lazy(
-                    "{file} of {name} begins with a byte-order mark. Save it as UTF-8 without the mark.",
+                    "{file} of {name} begins with a byte-order mark. Save it without the mark.",
                     file=file.name,
                     name=name,
                 ),
@@ -118,7 +118,7 @@ def _refuse_pointer(file: Path, name: str) -> None:
             return
     raise UserError(
         gettext_lazy(
-            "{file} of {name} is a Git LFS pointer. Run git lfs pull in its folder, or download the model again.",
+            "{file} of {name} is a Git LFS pointer. Run git lfs pull, or download the model again.",
             file=file.name,
             name=name,
         ),
@@ -139,7 +139,7 @@ def refuse_quantized(config: Mapping[str, Any], name: str, base: str | None = No
     original = gettext_lazy("its base model") if base is None or base == name else base
     raise UserError(
         gettext_lazy(
-            "{name} is quantized ({method}), but recording attention needs floating-point weights. Open {original}.",
+            "{name} is quantized ({method}); expected floating-point weights. Open {original}.",
             name=name,
             method=method,
             original=original,
@@ -156,14 +156,12 @@ def _adapter(file: Path, name: str) -> str:
         config = {}
     if "num_virtual_tokens" in config:
         return gettext_lazy(
-            "{name} is an adapter with virtual tokens ({kind}), which have no text and cannot be merged. "
-            "Open the model that it was trained from.",
+            "{name} is an adapter with virtual tokens ({kind}), which cannot be merged. Open its base model.",
             name=name,
             kind=str(config.get("peft_type"))[:_KIND_CHARACTERS],
         )
     return gettext_lazy(
-        "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
-        " model.merge_and_unload() and save the result with save_pretrained.",
+        "{name} is an adapter, not a whole model. With PEFT, call model.merge_and_unload(), then save_pretrained.",
         name=name,
     )
 
@@ -177,7 +175,7 @@ def no_tokenizer(name: str, base: str | None) -> str:
             name=name,
         )
     return gettext_lazy(
-        "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from {base}.",
+        "{name} has no tokenizer. Copy tokenizer.json from {base}.",
         name=name,
         base=base,
     )
@@ -206,7 +204,7 @@ def read_config(file: Path, name: str) -> dict[str, Any]:
         )
     if file.stat().st_size > _CONFIG_BYTES:
         raise UserError(
-            gettext_lazy("{name} is not a model: its config.json is far too long. Pick another model.", name=name),
+            gettext_lazy("{name} is not a model: its config.json is too long. Pick another model.", name=name),
             way_out="embedded",
         )
     return parse_config(file.read_bytes(), name)
@@ -218,7 +216,9 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            gettext_lazy("{name} is not a model: its config.json is not JSON. Fetch or save it again.", name=name),
+            gettext_lazy(
+                "{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name
+            ),
             way_out="embedded",
         ) from error
     if not isinstance(config, dict):
@@ -239,8 +239,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
             raise UserError(pickle_only(name), way_out="embedded")
         raise UserError(
             gettext_lazy(
-                "{name} has no weights in the safetensors format ({weights}). Save it with save_pretrained, or fetch it"
-                " again.",
+                "{name} has no safetensors weights ({weights}). Save it with save_pretrained, or fetch it again.",
                 name=name,
                 weights=WEIGHTS,
             ),
@@ -263,9 +262,8 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 def pickle_only(name: str) -> str:
     """Return the message for a model whose weights are only in a pickle file, which can run programs."""
     return gettext_lazy(
-        "{name} has only pickle weights, which can run code when opened. Pick a model with safetensors "
-        "weights. If you trust its author, load it in Python and call model.save_pretrained(folder), which "
-        "writes {weights}.",
+        "{name} has only pickle weights, which can run code when opened. If you trust its author, "
+        "load it in Python and call model.save_pretrained(folder), which writes {weights}.",
         weights=WEIGHTS,
         name=name,
     )
@@ -289,7 +287,7 @@ def shards(index: bytes, name: str) -> list[str]:
     if not plain or not names:
         raise UserError(
             gettext_lazy(
-                "{name} is damaged: its {index} names files that are not its own. Fetch or save it again.",
+                "{name} is damaged: its {index} names files of others. Fetch or save it again.",
                 name=name,
                 index=INDEX,
             ),
@@ -377,8 +375,7 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
     if needed > budget:
         raise UserError(
             gettext_lazy(
-                "{name} needs about {needed:.1f} GB of memory; models may use {budget:.1f} GB here."
-                " Pick a smaller one.",
+                "{name} needs about {needed:.1f} GB of memory; {budget:.1f} GB are allowed. Pick a smaller model.",
                 name=name,
                 needed=needed / 1e9,
                 budget=budget / 1e9,

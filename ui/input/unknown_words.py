@@ -36,7 +36,7 @@ def show_unknown_words(choice: ViewState, trace: Trace) -> None:
     show_notice(join_sentences(said, hint), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
-        label = _("Run with {model}", model=better.title)
+        label = _("Run this text (Enter)", model=better.title)
         st.button(label, on_click=set_view_state, kwargs=change, help=spoken(better.summary))
 
 

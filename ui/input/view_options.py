@@ -68,7 +68,7 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
             "to one, and there are no queries, keys and values."
         )
     return _(
-        "{architecture} reports finished attention maps only; queries, keys and values are not available.",
+        "{architecture} reports attention maps only, without queries, keys and values.",
         architecture=trace.model.architecture,
     )
 

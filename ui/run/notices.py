@@ -54,7 +54,7 @@ def show_error(refusal: UserError) -> None:
         st.button(_("Drop second text"), on_click=set_view_state, kwargs={**FRESH, "pair": ""})
     elif refusal.way_out == "reads" and "model" in refusal.details:
         st.button(
-            _("Run with {model}", model=refusal.details["title"]),
+            _("Run this text (Enter)", model=refusal.details["title"]),
             on_click=set_view_state,
             kwargs={**NEW_MODEL, "model": refusal.details["model"], "revision": "", **refusal.details.get("texts", {})},
             help=translate(refusal.details["summary"]),

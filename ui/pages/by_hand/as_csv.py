@@ -75,7 +75,7 @@ def read(content: bytes) -> Example:
     if len(content) > LARGEST_FILE:
         raise UserError(
             gettext_lazy(
-                "The file has {size:,} bytes; the limit is {most:,}. Pick another file.",
+                "The file has {size:,} bytes; the limit is {most:,}. Split it.",
                 size=len(content),
                 most=LARGEST_FILE,
             )

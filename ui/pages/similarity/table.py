@@ -63,7 +63,7 @@ CELLS = {
         "all cells sum to the cosine."
     ),
 }
-MEANS = gettext_lazy("A cell is the part of the cosine from one word of each text; all cells sum to the cosine.")
+MEANS = gettext_lazy("A cell: the part of the cosine from one word of each text; all cells sum to it.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,8 @@ def beam_tree(translation: Translation) -> None:
     )
     st.caption(
         _(
-            "Each step extends every beam and keeps the best; bold: the best in the end. Numbers: summed"
-            " log-probabilities."
+            "Each step extends every beam and keeps the best; bold: the final best. Numbers: summed "
+            "log-probabilities."
         )
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
@@ -94,8 +94,8 @@ def _table(search: BeamSearch) -> None:
     draw_table(columns, key="translate_beams_table")
     st.caption(
         _(
-            "Score: summed log-probabilities divided by a power of the length"
-            " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
+            "Score: summed log-probabilities over a power of the length "
+            "([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
         )
     )
     download_button(

@@ -52,7 +52,7 @@ class TranslateOptions(AnsweringOptions):
         "",
         label=gettext_lazy("Decoding"),
         help=gettext_lazy(
-            "Greedy writes the likeliest token; “Your own” reads the typed translation (teacher forcing)."
+            "Greedy: the likeliest token. “Your own”: the typed translation (teacher forcing)."
         ),
         choices=WAYS,
     )
@@ -69,7 +69,7 @@ class TranslateOptions(AnsweringOptions):
     late: bool = option(
         False,
         label=gettext_lazy("One step later"),
-        help=gettext_lazy("Rows at the word's own position, which predicts the next word."),
+        help=gettext_lazy("Rows at the word's position, which predicts the next."),
     )
     # The stack of the displayed or ablated heads.
     side: str = option(
@@ -89,7 +89,7 @@ class TranslateOptions(AnsweringOptions):
     clicking: str = option(
         "head",
         label=gettext_lazy("Click action"),
-        help=gettext_lazy("Ablate: click a head on the map. Mask: click a translated, then a source word."),
+        help=gettext_lazy("Ablate: click a head. Mask: click a translated, then a source word."),
         choices=CLICKS,
     )
     scope: str = option(

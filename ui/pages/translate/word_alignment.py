@@ -128,7 +128,7 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
 
 
 def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
-    st.caption(_("Dot: largest weight of a row; frame: the chosen step. Click a row to choose its step."))
+    st.caption(_("Dot: largest weight of a row; frame: the step. Click a row to choose it."))
     with st.container(horizontal=True, vertical_alignment="center"):
         bound_widget(TranslateOptions, "late", st.toggle)
         rows = [

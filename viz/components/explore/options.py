@@ -60,7 +60,8 @@ class MicroscopeOptions:
         "excess",
         label=gettext_lazy("Strength"),
         help=gettext_lazy(
-            "Excess: the weight above the larger of its column mean and positional prior. Weight: the model's own."
+            "Excess: weight above the larger of column mean and positional prior. Weight: the model's "
+            "own."
         ),
         choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
     )
@@ -70,8 +71,8 @@ DECLARED = options_of(MicroscopeOptions)
 
 OF_PATCHES = replace(
     DECLARED["by"],
-    help=gettext_lazy("Excess: the weight above the mean that other patches give this token. Weight: the model's own."),
-    choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond what other patches get")},
+    help=gettext_lazy("Excess: weight above the mean from other patches. Weight: the model's own."),
+    choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond other patches")},
 )
 
 
