@@ -347,7 +347,7 @@ def _strongest(view: View, weights: Any) -> dict[str, Any]:
 def _describe(before: Any, now: Any, other: str) -> str:
     """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
     return gettext_lazy(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}.",
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}.",
         other=other,
         many=int(flips(preference(before), preference(now)).sum()),
         size=int(np.isfinite(now[0]).sum()),

@@ -46,12 +46,8 @@ ROWS, COLUMNS = 64, 128  # positions and dimensions of the drawn position vector
 CLICKED = ("layer", "head", "focus", "to")
 
 CAPTIONS = {
-    "cross": gettext_lazy(
-        "Each row is what the step that writes this word gives to the words of the source; a row sums to one."
-    ),
-    "vectors": gettext_lazy(
-        "Each row is a position, each column a number of its vector; the two colours are its two signs."
-    ),
+    "cross": gettext_lazy("Rows: the step that writes a word; columns: source words. A row sums to one."),
+    "vectors": gettext_lazy("Rows: positions; columns: dimensions; colours: signs."),
 }
 
 Recorder = Callable[[CheckInput], str]  # returns the file of a recorded text; raises UserError
@@ -177,9 +173,7 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
     if not tables:
         raise Unanswerable(gettext_lazy("The model adds no vectors of positions."))
     shown = tables[0].vectors[:ROWS, :COLUMNS].astype(np.float64)
-    name = gettext_lazy(
-        "The first {rows} positions, {columns} numbers of each", rows=shown.shape[0], columns=shown.shape[1]
-    )
+    name = gettext_lazy("First {rows} positions, {columns} numbers each", rows=shown.shape[0], columns=shown.shape[1])
     return MatrixSpec(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)
 
 
@@ -251,9 +245,9 @@ def _notes(found: RecordedStep) -> Iterator[str]:
         return
     link = f"/{view.page}" + (f"?{urlencode(dict(view.query))}" if view.query else "")
     if not found.kind:
-        yield gettext_lazy("The view of this step is part of the app. Open it there: {link}", link=link)
+        yield gettext_lazy("This view is in the app. Open it there: {link}", link=link)
     elif view.yours:
-        yield gettext_lazy("Here the text is fixed. To try your own, open the step in the app: {link}", link=link)
+        yield gettext_lazy("The text is fixed here. Try your own in the app: {link}", link=link)
 
 
 def _view_content(found: RecordedStep, write: Writer) -> dict[str, Any] | None:
@@ -264,9 +258,7 @@ def _view_content(found: RecordedStep, write: Writer) -> dict[str, Any] | None:
             "text": found.reading.text,
             "title": _("Likeliest tokens"),
             "guesses": [[guess.piece, guess.probability] for guess in guesses],
-            "caption": _(
-                "Bars: the probability of each piece, of {all:,} that could stand there.", all=found.filled.vocabulary
-            ),
+            "caption": _("Bars: probability of each token, of {all:,}.", all=found.filled.vocabulary),
         }
     if found.matrix is not None:
         spec = replace(found.matrix, name=translate(found.matrix.name))

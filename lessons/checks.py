@@ -51,8 +51,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
-            "on average.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; other words {usual:.3f} on average.",
             layer=layer,
             head=head,
             word=word,
@@ -75,8 +74,8 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
-            "average. In no other of the {heads} heads is it {beyond:.3f} beyond them.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, other words {usual:.3f} on "
+            "average. In no other of {heads} heads is the difference {beyond:.3f}.",
             layer=layer,
             head=head,
             word=word,
@@ -101,7 +100,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, most of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -125,7 +124,7 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
         if not cell.special and 0 <= at + offset < len(view.keys) and not view.keys[at + offset].special
     ]
     if not rows:
-        raise Unanswerable(gettext_lazy("The text is too short: no word has another at that distance."))
+        raise Unanswerable(gettext_lazy("The text is too short for that distance."))
     shares = np.array(
         [
             [view.weights(layer, head)[rows, [at + offset for at in rows]].mean() for head in range(view.heads)]
@@ -136,8 +135,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.2f} to the token at that distance, the mean over the words; the "
-            "next best head gives {next:.2f}.",
+            "Head {layer}-{head} gives {share:.2f} to the token at that distance (mean over words), "
+            "the next best head {next:.2f}.",
             layer=layer,
             head=head,
             share=float(shares[layer, head]),
@@ -199,17 +198,17 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
     prefers = _prefers(view, word, to, over)
     many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
     more = gettext_lazy(
-        "In {many} of {heads} heads, more than half of them, “{word}” gives “{to}” more than “{over}”.",
+        "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
         many=many,
         **values,
     )
     half = gettext_lazy(
-        "In {many} of {heads} heads, exactly half of them, “{word}” gives “{to}” more than “{over}”.",
+        "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
         many=many,
         **values,
     )
     fewer = gettext_lazy(
-        "In {many} of {heads} heads, fewer than half of them, “{word}” gives “{to}” more than “{over}”.",
+        "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
         many=many,
         **values,
     )
@@ -247,9 +246,7 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
     largest = max(
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
     )
-    return CheckedAnswer(
-        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.3f}.", weight=largest)
-    )
+    return CheckedAnswer(largest, gettext_lazy("The largest weight to a later token is {weight:.3f}.", weight=largest))
 
 
 def _prefers(view: View, word: str, to: str, over: str, by: float = 0.0) -> BoolArray:

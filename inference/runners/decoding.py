@@ -173,7 +173,9 @@ def force_target(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
     """
     refuse_sets(question.edits)
     if not question.written:
-        raise UserError(gettext_lazy("The translation is empty. Type another text or your own translation."), way_out="text")
+        raise UserError(
+            gettext_lazy("The translation is empty. Type another text or your own translation."), way_out="text"
+        )
     source = read(loaded, question.text, cut=question.cut)
     refuse_odd_tokens(loaded, Writing(source.ids, loaded.limit), question.written)
     target, _ = target_text.target_of(loaded, question.written)

@@ -70,9 +70,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
     shape = architecture.read(files.config, source.name)
     if shape.kind == "encoder-decoder":
         raise UserError(
-            gettext_lazy(
-                "{name} reads one text and writes another. Pick an encoder or a decoder.", name=source.name
-            )
+            gettext_lazy("{name} reads one text and writes another. Pick an encoder or a decoder.", name=source.name)
         )
     tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
     fits_words(tokenizer, source.name, kind)
@@ -119,9 +117,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
         if tokenizer.eos_token_id is None:
-            raise UserError(
-                gettext_lazy("{name} has no padding token. Pick another model.", name=name)
-            )
+            raise UserError(gettext_lazy("{name} has no padding token. Pick another model.", name=name))
         tokenizer.pad_token = tokenizer.eos_token
     if getattr(inner, "pad_token_id", None) is None:
         inner.pad_token_id = tokenizer.pad_token_id

@@ -336,11 +336,7 @@ def _refuse_nothing(labels: LabeledDataset) -> None:
         if not rows:
             raise UserError(gettext_lazy("There are no {part} rows. Add some.", part=part))
     if len(labels.labels) < 2:
-        raise UserError(
-            gettext_lazy(
-                "All rows have the label {label}. Add others.", label=labels.labels[0]
-            )
-        )
+        raise UserError(gettext_lazy("All rows have the label {label}. Add others.", label=labels.labels[0]))
 
 
 def _refuse_unknown(labels: LabeledDataset, start: FinetuneStart) -> None:
@@ -410,9 +406,7 @@ def _progress(
         fit, asked = plan_steps(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
         last = min(last, fit)
     every = max(1, round(last / EVALUATIONS))
-    with as_user_error(
-        gettext_lazy("{folder} cannot be written. Name another folder.", folder=folder), way_out=None
-    ):
+    with as_user_error(gettext_lazy("{folder} cannot be written. Name another folder.", folder=folder), way_out=None):
         folder.mkdir(parents=True, exist_ok=True)
     best_weights_file(folder).unlink(missing_ok=True)  # left by a run that was interrupted before its first checkpoint
     said = facts | {"every": every, "dev_rows": asked}

@@ -28,8 +28,7 @@ COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of a process's last line that are shown
 OUT_OF_MEMORY = gettext_lazy(
-    "The system ended this training, probably for lack of memory. Use a smaller model or batch, "
-    "or shorter texts."
+    "The system ended this training, probably for lack of memory. Use a smaller model or batch, or shorter texts."
 )
 NO_MEMORY = (
     "MemoryError",

@@ -90,7 +90,7 @@ def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], 
         index=options.index(before or ""),
         key=key,
         format_func=lambda coding: translate(ENCODINGS.get(coding or guess, guess or gettext_lazy("Not found"))),
-        help=_("How the file stores letters; pick another one if they look wrong"),
+        help=_("How the file stores letters"),
     )
     if guess and not picked and before is None:
         show_notice(guess_message(name, guess), role="status")
@@ -99,13 +99,11 @@ def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], 
 
 def _refuse_size(data: bytes) -> None:
     if not data.strip():
-        raise UserError(
-            gettext_lazy("The file is empty; bring a text file with a sentence on each line, or a table such as CSV.")
-        )
+        raise UserError(gettext_lazy("The file is empty. Add a sentence per line, or a table."))
     if len(data) > MOST_BYTES:
         raise UserError(
             gettext_lazy(
-                "The file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Split it.",
+                "The file has {megabytes:,.0f} MB; the limit is {most:,.0f}. Split it.",
                 megabytes=len(data) / 1e6,
                 most=MOST_BYTES / 1e6,
             )

@@ -107,7 +107,7 @@ def _read(choice: ViewState) -> Trace | None:
     show_unknown_words(choice, trace)
     if choice.cut is not None:
         show_notice(
-            _("Only the first {tokens} tokens are read; the rest of the text is not shown.", tokens=len(trace.source)),
+            _("Only the first {tokens} tokens are read.", tokens=len(trace.source)),
             role="status",
         )
     return trace
@@ -126,9 +126,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
         show_notice(refusal.message)
         return None
     if trace is None:
-        show_notice(
-            _("The file that this link shows is no longer in memory; open it again in View options."), role="status"
-        )
+        show_notice(_("This link's file left the memory; open it again in View options."), role="status")
     elif trace.picture is not None:
         show_notice(_("This file is of a picture. Open it in Image attention."), role="status")
         return None

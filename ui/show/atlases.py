@@ -52,7 +52,7 @@ class AtlasChoiceOptions:
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
-        help=gettext_lazy("A model's heads over many texts; “Build atlas” makes more."),
+        help=gettext_lazy("Heads over many texts; “Build atlas” makes more."),
     )
 
 
@@ -98,7 +98,7 @@ def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | No
     titles = atlas_titles(options.atlas)
     names = list(titles)
     if not names:
-        show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
+        show_notice(_("No atlas is installed. Run “headlight atlas build”."), "status")
         return None
     shown = options.atlas if options.atlas in names else names[0]
     draw = getattr(place, "selectbox")  # noqa: B009

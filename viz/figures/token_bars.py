@@ -214,7 +214,7 @@ def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Them
     drawn.
     """
     shown = words[:MOST]
-    figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
+    figure = empty(theme, _("How much does each word support the answer?"), unit, "")
     for (name, values), colour in zip(ways.items(), (theme.heads, theme.accent), strict=False):
         figure.add_bar(
             orientation="h",

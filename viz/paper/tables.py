@@ -103,8 +103,8 @@ def methods(view: View, layer: int, head: int) -> str:
     """Return a sentence for a paper's methods section: the head, the model, its weights' hash and the tokens."""
     model = view.trace.model
     return _(
-        "Attention weights of head {layer}-{head} of {model} (revision {revision}, weights SHA-256 {weights}), "
-        "counted from 0, on a text of {tokens} tokens.",
+        "Attention weights of head {layer}-{head} (from 0) of {model} (revision {revision}, weights "
+        "SHA-256 {weights}) on {tokens} tokens.",
         layer=layer,
         head=head,
         model=model.name,

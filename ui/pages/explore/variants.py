@@ -153,9 +153,9 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
         "second_now": f"{now[1]:.0%}",
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}. "
-        "This link changes most in head {head}: "
-        "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by "
+        "over {least}, most of all head {head}: {first} {first_before} → {first_now}, {second} "
+        "{second_before} → {second_now}.",
         **values,
     )
 

@@ -26,7 +26,7 @@ class HeadAtlasOptions(AtlasChoiceOptions):
     x: str = option(
         "distance",
         label=gettext_lazy("Horizontal axis"),
-        help=gettext_lazy("A mean over all windows; accuracies are those of held-out sentences."),
+        help=gettext_lazy("Mean over windows; accuracies are of held-out sentences."),
         choices=AXES,
         name="across",
     )
@@ -35,6 +35,6 @@ class HeadAtlasOptions(AtlasChoiceOptions):
     other: str = option(
         "",
         label=gettext_lazy("Compare with"),
-        help=gettext_lazy("The atlas in which similar heads are searched."),
+        help=gettext_lazy("Where similar heads are searched."),
         name="with",
     )

@@ -93,7 +93,7 @@ def worksheet(known: NamedLesson) -> None:
             _("Save the worksheet"),
             in_markdown(known),
             "headlight-worksheet.md",
-            _("Every question with your answer, as text"),
+            _("All questions with your answers, as text"),
             kind="text/markdown",
             key="worksheet_text",
         )
@@ -151,7 +151,7 @@ def _save() -> None:
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
-NOT_YET = gettext_lazy("Not yet. Look again, or see the answer.")
+NOT_YET = gettext_lazy("Not yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
@@ -163,7 +163,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("Answer as often as you like"))
         entered = answer is not None and st.session_state.get(ENTERED) == slot
         if pressed or entered:
             found = _record_answer(key, question, answer, seen)
@@ -176,9 +176,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         if (
             found.tries
             and not found.is_over
-            and st.button(
-                _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
-            )
+            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect"))
         ):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
@@ -254,7 +252,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
     """Check the answer, and store it with the result; the same answer again is not another try."""
     if answer is None:
-        show_notice(_("Answer first: pick or type something."), role="status")
+        show_notice(_("Answer first: pick or type."), role="status")
         return answer_at(*key)
     before = answer_at(*key)
     changes: dict[str, Any] = {
@@ -331,7 +329,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         on_click=_ask,
         args=(code, question, seen),
         icon=":material/groups:",
-        help=_("Students answer above their page; you see the answers on Class."),
+        help=_("Students answer above their page; you see it on Class."),
     )
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)

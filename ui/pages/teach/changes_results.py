@@ -152,8 +152,7 @@ def describe_changes(found: HeadChanges) -> list[str]:
 def _describe_beyond(found: HeadChanges) -> str:
     """Return a sentence on how many heads moved beyond chance, with the names of a few."""
     return _(
-        "{many} of {all} heads exceed chance{names}; by luck, any head does in at most 5 of 100 "
-        "trainings.",
+        "{many} of {all} heads exceed chance{names}; by luck, any head does in at most 5 of 100 trainings.",
         many=len(found.heads_beyond),
         all=found.ahead.size,
         names=_names(found),

@@ -23,9 +23,7 @@ from ui.state.params import get_params
 
 BROUGHT, READ = "teach_brought", "teach_read"
 WANTED = {
-    "classify": gettext_lazy(
-        "CSV, TSV, JSON Lines or Parquet with a text and a label per row."
-    ),
+    "classify": gettext_lazy("CSV, TSV, JSON Lines or Parquet with a text and a label per row."),
     "tag": gettext_lazy(
         "CoNLL columns (a word and its BIO or BIOES tag per line), tables with Word and Tag, or "
         "token and tag lists in JSON Lines or Parquet."

@@ -54,8 +54,7 @@ STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 HEADS = "teach_heads"
 LARGEST = gettext_lazy(
-    "Ablating head {layer}-{head} changes {what} most: by {size}. {few} of {all} heads change it "
-    "under a tenth as much."
+    "Ablating head {layer}-{head} changes {what} most: by {size}. {few} of {all} heads change it under a tenth as much."
 )
 
 
@@ -124,10 +123,7 @@ def _pick_word(request: TraceRequest, said: LabelAnswer) -> int:
         role="status",
     )
     st.caption(
-        _(
-            "A word's first token carries its tag. Without spaces, each character counts as a word, "
-            "unlike in training."
-        )
+        _("A word's first token carries its tag. Without spaces, each character counts as a word, unlike in training.")
     )
     return chosen
 

@@ -87,8 +87,7 @@ def _describe_baseline(found: TestPredictions) -> str:
     """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     return _(
-        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} "
-        "rows.",
+        "The baseline (TF-IDF, logistic regression) reaches {counted:.1f} %: {lead:+,} of {n:,} rows.",
         counted=100 * counted,
         lead=round((counted - found.test["accuracy"]) * n),
         n=n,

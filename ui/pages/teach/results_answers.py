@@ -42,10 +42,7 @@ def draw_answers(folder: Path, model: str) -> None:
         return
     for line in headline(found):
         show_notice(line, role="status")
-    st.caption(
-        _("Intervals: bootstrap over questions, and Wilson's; questions about one passage are "
-          "dependent.")
-    )
+    st.caption(_("Intervals: bootstrap over questions, and Wilson's; questions about one passage are dependent."))
     st.subheader(_("Test rows"))
     kept, shown = paginate(found.rows, TeachOptions, get_params(TeachOptions), translate(HITS))
     for number, row in enumerate(shown):

@@ -178,8 +178,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
     )  # fmt: skip
     draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept), about=lambda: {"model": model})
     about = _(
-        "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to "
-        "list its rows.",
+        "Rows: true; columns: predicted; cells: {unit}; colour: share of the row. Click a cell to list its rows.",
         unit=unit,
     )
     if found.kind == "tag":

@@ -158,8 +158,7 @@ def _describe_disk_use(look: JobStatus) -> None:
     taken, budget = queue().size(look.job.id), queue().budget
     show_notice(
         _(
-            "It takes {taken:,.1f} MB of {budget:,.1f} GB; new trainings remove the oldest, after a "
-            "warning.",
+            "It takes {taken:,.1f} MB of {budget:,.1f} GB; new trainings remove the oldest, after a warning.",
             taken=taken / 1e6,
             budget=budget / 1e9,
         ),

@@ -33,8 +33,7 @@ ACCESS = gettext_lazy(
     "it can stop or remove it."
 )
 COLLAPSED = gettext_lazy(
-    "Two evaluations predicted “{only}” for every dev row. Lower the learning rate, or add "
-    "minutes or rows."
+    "Two evaluations predicted “{only}” for every dev row. Lower the learning rate, or add minutes or rows."
 )
 
 
@@ -161,9 +160,7 @@ def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float
     'Best so far: accuracy 0.900 on the dev rows, at step 13. Baseline: 0.950.'
     """
     step, score = max(scored, key=lambda point: point[1])
-    said = _(
-        "Best so far: dev {measure} {score:.3f} at step {step:,}.", measure=measure, score=score, step=step
-    )
+    said = _("Best so far: dev {measure} {score:.3f} at step {step:,}.", measure=measure, score=score, step=step)
     if baseline is None:
         return said
     return join_sentences(said, _("Baseline: {baseline:.3f}.", baseline=baseline))
@@ -220,9 +217,7 @@ def _state(look: JobStatus) -> None:
         if look.job.id in stopping:
             show_notice(_("Stopping; the best step is kept."), role="status")
         elif look.state in ("waiting", "running") and mine:
-            st.button(
-                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("Stopped; the best step is kept.")
-            )
+            st.button(_("Stop"), on_click=_stop, args=(look.job.id,), help=_("Stopped; the best step is kept."))
         elif look.state in ("stopped", "failed") and mine:
             st.button(_("Go on"), type="primary", on_click=_go_on, args=(look.job.id,))
     if problem := st.session_state.pop(PROBLEM, ""):

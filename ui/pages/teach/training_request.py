@@ -29,9 +29,7 @@ from ui.state.params import set_params
 LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of tokens of a text or window.
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
 STARTS = {"model": gettext_lazy("Pretrained model"), "nothing": gettext_lazy("Random weights")}
-ABOUT_START = gettext_lazy(
-    "Pretrained models need few examples; random weights suit any language."
-)
+ABOUT_START = gettext_lazy("Pretrained models need few examples; random weights suit any language.")
 LIMIT = gettext_lazy("Minutes or epochs, whichever ends first")
 EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 NUMBERS = {
@@ -111,8 +109,7 @@ def _pick_start(start: str, revision: str) -> None:
                          on_change=keep, required=True, help=translate(ABOUT_START))  # fmt: skip
     if start == CHARACTERS:
         show_notice(
-            _("Four layers of four heads, initialised at random; tokens: characters that occur at "
-              "least twice."),
+            _("Four layers of four heads, initialised at random; tokens: characters that occur at least twice."),
             role="status",
         )
         return
@@ -204,9 +201,7 @@ def describe_training(wanted: TrainingRequest) -> str:
     said = _("At most {minutes:g} min of training, then a test on {n:,} rows.", minutes=minutes, n=len(labels.test))
     if labels.kind == "answer":
         return said
-    return join_sentences(
-        said, _("Then two controls with shuffled labels train as long, and the heads are compared.")
-    )
+    return join_sentences(said, _("Then two controls with shuffled labels train as long, and the heads are compared."))
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:

@@ -38,10 +38,7 @@ def beam_tree(translation: Translation) -> None:
         unit=_("score"),
     )
     st.caption(
-        _(
-            "Each step extends every beam and keeps the best; bold: the final best. Numbers: summed "
-            "log-probabilities."
-        )
+        _("Each step extends every beam and keeps the best; bold: the final best. Numbers: summed log-probabilities.")
     )
     bound_widget(TranslateOptions, "dropped", st.checkbox)
     _table(search)

@@ -279,13 +279,13 @@ def chance(translation: Translation, edits: EditSet) -> None:
         return
     parts = {edit.part or trace.part for edit in edits}
     if len(parts) != 1:
-        show_notice(_("There are no other sets of this size to compare with."), "status")
+        show_notice(_("No other sets have this size."), "status")
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
     sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
     if len(sets) < 2:
-        show_notice(_("There are no other sets of this size to compare with."), "status")
+        show_notice(_("No other sets have this size."), "status")
         return
     mine = effects(translation, [edits], _("Asking the model"))
     found = effects(translation, sets, _("Asking the model"))
@@ -307,8 +307,7 @@ def chance(translation: Translation, edits: EditSet) -> None:
     draw_chart(figure, "translate_random")
     st.caption(
         _(
-            "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: "
-            "the chosen set.",
+            "Bars: random sets of equal size (seed {seed}), edges between the same positions. Line: the chosen set.",
             seed=SEED,
         )
     )

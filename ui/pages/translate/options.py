@@ -51,9 +51,7 @@ class TranslateOptions(AnsweringOptions):
     way: str = option(
         "",
         label=gettext_lazy("Decoding"),
-        help=gettext_lazy(
-            "Greedy: the likeliest token. “Your own”: the typed translation (teacher forcing)."
-        ),
+        help=gettext_lazy("Greedy: the likeliest token. “Your own”: the typed translation (teacher forcing)."),
         choices=WAYS,
     )
     # Beam width.

@@ -60,8 +60,7 @@ def describe_unread(name: str, source: TokenRow) -> str:
     if not spelt:
         return ""
     return _(
-        "{spelt} of {words} words are not in the vocabulary of {name}; their translation is "
-        "probably made up.",
+        "{spelt} of {words} words are not in the vocabulary of {name}; their translation is probably made up.",
         spelt=len(spelt),
         words=len(runs),
         name=name,

@@ -261,8 +261,7 @@ def describe_forcing(translation: Translation) -> str:
     )
     first = int((found.likeliest[0] == translation.tokens).sum())
     return _(
-        "Teacher forcing: each step reads your tokens. {first} of {tokens} are the model's first "
-        "choice.",
+        "Teacher forcing: each step reads your tokens. {first} of {tokens} are the model's first choice.",
         first=first,
         tokens=len(translation.tokens),
     )

@@ -66,8 +66,7 @@ def accuracy(recorded: RecordedRuns, task: str) -> str:
     )
     chance = recorded.runs_of(task, MODELS[0])[0].chance
     return _(
-        "Answers right at distances up to {trained} (trained): {within}; beyond: {beyond}. "
-        "Guessing: {chance:.2f}.",
+        "Answers right at distances up to {trained} (trained): {within}; beyond: {beyond}. Guessing: {chance:.2f}.",
         trained=TRAINED,
         within=within,
         beyond=beyond,

@@ -44,12 +44,10 @@ ASKED = {
         "with 3. Distance: from pair to question."
     ),
     "order": gettext_lazy(
-        "Two marked letters, at most six tokens apart: which came first? Distance: from the later "
-        "one to the question."
+        "Two marked letters, at most six tokens apart: which came first? Distance: from the later one to the question."
     ),
     "parity": gettext_lazy(
-        "Zeros and ones: is the number of ones so far odd? Distance: the length of the text, whose "
-        "last answer counts."
+        "Zeros and ones: is the number of ones so far odd? Distance: the length of the text, whose last answer counts."
     ),
 }
 UNIT = gettext_lazy("accuracy")

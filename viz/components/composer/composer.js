@@ -113,7 +113,7 @@ function build(root) {
     type: "button",
     className: "main",
     textContent: _("Run"),
-    title: _("Run the model on this text (Enter)"),
+    title: _("Run this text (Enter)"),
   });
   const more = make("button", {
     type: "button",

@@ -60,8 +60,7 @@ class MicroscopeOptions:
         "excess",
         label=gettext_lazy("Strength"),
         help=gettext_lazy(
-            "Excess: weight above the larger of column mean and positional prior. Weight: the model's "
-            "own."
+            "Excess: weight above the larger of column mean and positional prior. Weight: the model's own."
         ),
         choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
     )
