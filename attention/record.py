@@ -221,9 +221,7 @@ class MapRecord:
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
         """Raise Unavailable, because scores were not recorded."""
-        raise Unavailable(
-            gettext_lazy("This architecture reports attention maps only. Use a model such as BERT or GPT-2.")
-        )
+        raise Unavailable(gettext_lazy("This model reports attention maps only. Use a model such as BERT or GPT-2."))
 
     def quick(self) -> MapRecord:
         """Return the record itself, because its maps are already computed."""

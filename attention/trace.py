@@ -181,8 +181,8 @@ class Trace:
         if not 0 <= query < records[0].queries:
             raise IndexError(
                 gettext_lazy(
-                    "There is no token {query}; tokens are 0 to {last}.",
-                    query=query,
+                    "There is no token {token}; tokens are 0 to {last}.",
+                    token=query,
                     last=records[0].queries - 1,
                 )
             )

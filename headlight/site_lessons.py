@@ -15,7 +15,7 @@ import numpy as np
 
 from attention.view import DisplayToken
 from headlight.command_input import CommandError
-from i18n import LazyMessage, _, error_message, gettext_lazy, ngettext, translate
+from i18n import LazyMessage, _, error_message, gettext_lazy, translate
 from inference.errors import UserError
 from inference.request import EMBEDDED
 from inference.tasks.positions import PositionsRequest
@@ -214,7 +214,7 @@ def lesson_content(name: str, lesson: Lesson, steps: Sequence[RecordedStep], wri
         "name": name,
         "title": markdown_of(lesson.title),
         "group": markdown_of(lesson.group) or _("Lessons"),
-        "minutes": ngettext("{n} minute", "{n} minutes", lesson.minutes, n=lesson.minutes),
+        "minutes": _("{n} min", n=lesson.minutes),
         "audience": markdown_of(lesson.audience),
         "about": tree(markdown_of(lesson.about)),
         "steps": [_step_content(step, write) for step in steps],

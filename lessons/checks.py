@@ -17,7 +17,7 @@ import numpy as np
 from attention.excess import visible_word_pairs
 from attention.mask import BoolArray, FloatArray
 from attention.view import View
-from i18n import gettext_lazy, ngettext_lazy
+from i18n import gettext_lazy
 from lessons import anatomy_checks, answer_key, model_checks, score_checks, training_checks
 from lessons.answer_key import READING, CheckContext, CheckedAnswer, Unanswerable, check_head, place
 from lessons.schema import CheckCall
@@ -196,23 +196,15 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
     """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
-    many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
-    more = gettext_lazy(
+    many = int(prefers.sum())
+    said = gettext_lazy(
         "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
         many=many,
-        **values,
+        heads=prefers.size,
+        word=word,
+        to=to,
+        over=over,
     )
-    half = gettext_lazy(
-        "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    fewer = gettext_lazy(
-        "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    said = half if 2 * many == prefers.size else more if 2 * many > prefers.size else fewer
     return CheckedAnswer(float(many), said, tolerance=0)
 
 
@@ -227,10 +219,8 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
     return CheckedAnswer(
         float(turned.sum()),
-        ngettext_lazy(
-            "{many} of {heads} heads turns from “{to}” to “{over}”.",
-            "{many} of {heads} heads turn from “{to}” to “{over}”.",
-            int(turned.sum()),
+        gettext_lazy(
+            "Heads that turn from “{to}” to “{over}”: {many} of {heads}.",
             many=int(turned.sum()),
             heads=turned.size,
             to=to,

@@ -21,9 +21,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_
 def tokens(asked: CheckContext) -> CheckedAnswer:
     """Count the tokens of the input, special tokens included."""
     many = len(asked.trace().source)
-    return CheckedAnswer(
-        float(many), ngettext_lazy("The model reads {n} token.", "The model reads {n} tokens.", many, n=many), (), 0
-    )
+    return CheckedAnswer(float(many), gettext_lazy("Tokens: {n}.", n=many), (), 0)
 
 
 def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:

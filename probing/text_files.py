@@ -227,40 +227,40 @@ UNPACK = gettext_lazy("Unpack it; choose a file inside.")
 SAVE = gettext_lazy("Save the texts as CSV.")
 TABLE = gettext_lazy("Save it as CSV with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
-    (b"\x1f\x8b", gettext_lazy("a gzip archive"), UNPACK),
-    (b"BZh91AY&SY", gettext_lazy("a bzip2 archive"), UNPACK),
-    (b"\xfd7zXZ\0", gettext_lazy("an xz archive"), UNPACK),
-    (b"\x28\xb5\x2f\xfd", gettext_lazy("a Zstandard archive"), UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", gettext_lazy("a 7z archive"), UNPACK),
-    (b"Rar!\x1a\x07", gettext_lazy("a RAR archive"), UNPACK),
-    (START, gettext_lazy("a Parquet file"), TABLE),
-    (b"ARROW1\0", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"FEA1", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"\xff\xff\xff\xff", gettext_lazy("an Arrow or Feather file"), TABLE),
-    (b"SQLite format 3\0", gettext_lazy("an SQLite database"), TABLE),
-    (b"\x89HDF\r\n\x1a\n", gettext_lazy("an HDF5 file"), TABLE),
-    (b"\x93NUMPY", gettext_lazy("a NumPy array"), TABLE),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", gettext_lazy("an old Office file"), SAVE),
-    (b"%PDF-", gettext_lazy("a PDF document"), SAVE),
-    (b"{\\rtf", gettext_lazy("an RTF document"), SAVE),
-    (b"\x89PNG", gettext_lazy("a picture"), SAVE),
-    (b"\xff\xd8\xff", gettext_lazy("a picture"), SAVE),
-    (b"GIF87a", gettext_lazy("a picture"), SAVE),
-    (b"GIF89a", gettext_lazy("a picture"), SAVE),
-    (b"<!DOCTYPE html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
-    (b"<html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
-    (b"<?xml", gettext_lazy("an XML file"), SAVE),
+    (b"\x1f\x8b", "gzip", UNPACK),
+    (b"BZh91AY&SY", "bzip2", UNPACK),
+    (b"\xfd7zXZ\0", "xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "Zstandard", UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "7z", UNPACK),
+    (b"Rar!\x1a\x07", "RAR", UNPACK),
+    (START, "Parquet", TABLE),
+    (b"ARROW1\0", "Arrow", TABLE),
+    (b"FEA1", "Arrow", TABLE),
+    (b"\xff\xff\xff\xff", "Arrow", TABLE),
+    (b"SQLite format 3\0", "SQLite", TABLE),
+    (b"\x89HDF\r\n\x1a\n", "HDF5", TABLE),
+    (b"\x93NUMPY", "NumPy", TABLE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office (XLS, DOC)", SAVE),
+    (b"%PDF-", "PDF", SAVE),
+    (b"{\\rtf", "RTF", SAVE),
+    (b"\x89PNG", "PNG", SAVE),
+    (b"\xff\xd8\xff", "JPEG", SAVE),
+    (b"GIF87a", "GIF", SAVE),
+    (b"GIF89a", "GIF", SAVE),
+    (b"<!DOCTYPE html", "HTML", gettext_lazy("Download the raw file.")),
+    (b"<html", "HTML", gettext_lazy("Download the raw file.")),
+    (b"<?xml", "XML", SAVE),
     (
         b"version https://git-lfs",
-        gettext_lazy("a Git LFS pointer"),
+        "Git LFS",
         gettext_lazy("Fetch the file with git lfs pull."),
     ),
 )
 IN_ZIP = (  # (member of the archive, kind, remedy)
-    ("xl/workbook.xml", gettext_lazy("an Excel workbook"), gettext_lazy("Save the sheet as CSV.")),
-    ("word/document.xml", gettext_lazy("a DOCX document"), SAVE),
-    ("ppt/presentation.xml", gettext_lazy("a PowerPoint file"), SAVE),
-    ("content.xml", gettext_lazy("an OpenDocument file"), SAVE),
+    ("xl/workbook.xml", "Excel (XLSX)", gettext_lazy("Save the sheet as CSV.")),
+    ("word/document.xml", "DOCX", SAVE),
+    ("ppt/presentation.xml", "PowerPoint (PPTX)", SAVE),
+    ("content.xml", "OpenDocument", SAVE),
 )
 
 
@@ -423,9 +423,9 @@ def _detect_kind(content: bytes) -> tuple[str, str] | None:
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        return gettext_lazy("a Python pickle, never opened here"), TABLE
+        return "pickle", TABLE
     if content[257:262] == b"ustar":
-        return gettext_lazy("a tar archive"), UNPACK
+        return "tar", UNPACK
     start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
     return next(
         (
@@ -444,4 +444,4 @@ def _in_zip(content: bytes) -> tuple[str, str]:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
         names = set()
-    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (gettext_lazy("a zip archive"), UNPACK))
+    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), ("zip", UNPACK))

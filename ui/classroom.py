@@ -12,7 +12,7 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
 from classroom.room_views import StudentView, TeacherView
-from i18n import _, ngettext
+from i18n import _
 from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
 from ui.run.classes import own_room_code, store, visitor_secret
@@ -61,11 +61,11 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """Return sentences on a class's answers: their number, the correct answer and the visitor's own."""
-    parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
+    parts = [_("Answers: {n}.", n=len(said))]
     if question.truth:
         parts.append(_("Correct answer: {truth}.", truth=format_answer(question, question.truth)))
         found = count_correct(question, said) or 0
-        parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
+        parts.append(_("Correct: {n}.", n=found))
     if own is not None:
         parts.append(_("Yours: {own}.", own=format_answer(question, own)))
     return join_sentences(*parts)
@@ -261,7 +261,7 @@ def _address(view: str, query: Mapping[str, Any]) -> str:
 def class_summary(board: TeacherView) -> str:
     """Return sentences with the numbers of students, of answers, and of students who are lost."""
     n = len(board.students)
-    parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
+    parts = [_("Students: {n}.", n=n)]
     if board.asked is not None and not board.revealed:
         parts.append(
             _(
@@ -274,7 +274,7 @@ def class_summary(board: TeacherView) -> str:
     lost = [student for student in board.students if student.lost]
     if lost:
         named = format_comma_list([student.name or f"#{student.number}" for student in lost])
-        parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
+        parts.append(_("Lost: {n} ({named}).", n=len(lost), named=named))
     return join_sentences(*parts)
 
 

@@ -168,17 +168,8 @@ def _adapter(file: Path, name: str) -> str:
 
 def no_tokenizer(name: str, base: str | None) -> str:
     """Return the message for a model without a tokenizer; it suggests that of the ``base`` model, if known."""
-    if base is None:
-        return gettext_lazy(
-            "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
-            " it was trained from.",
-            name=name,
-        )
-    return gettext_lazy(
-        "{name} has no tokenizer. Copy tokenizer.json from {base}.",
-        name=name,
-        base=base,
-    )
+    base = base or gettext_lazy("its base model")
+    return gettext_lazy("{name} has no tokenizer. Copy tokenizer.json from {base}.", name=name, base=base)
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
@@ -280,7 +271,7 @@ def shards(index: bytes, name: str) -> list[str]:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(
             gettext_lazy(
-                "{name} is damaged: its {index} cannot be read. Fetch or save it again.", name=name, index=INDEX
+                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=INDEX
             ),
             way_out="embedded",
         ) from error

@@ -182,14 +182,7 @@ def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
     """
     from inference.record import capture
 
-    failed = (
-        gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
-        if batch[0].seen is None
-        else gettext_lazy(
-            "{name} failed on this input. Change it or pick another model.",
-            name=loaded.id.name,
-        )
-    )
+    failed = gettext_lazy("{name} failed on this input. Change it or pick another model.", name=loaded.id.name)
     with as_user_error(failed):
         inputs = collate(loaded, batch)
         lengths, targets = _padded_lengths(batch)

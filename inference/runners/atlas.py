@@ -242,8 +242,9 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
     except UserError as refusal:
         raise UserError(
             gettext_lazy(
-                "{name} reports no queries and keys, so it has no atlas. Pick BERT or GPT-2.",
-                name=loaded.id.name,
+                "{architecture} reports attention maps only, without queries, keys and values. Use a "
+                "model such as BERT or GPT-2.",
+                architecture=loaded.id.name,
             )
         ) from refusal
 

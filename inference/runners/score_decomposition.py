@@ -61,9 +61,9 @@ def answer_picture(loaded: LoadedModel, question: PictureScoreRequest) -> ScoreA
     if len(seen.reading.row) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The image has {tokens:,} tokens; the limit is {longest}. Choose a smaller size.",
+                "The image has {tokens} tokens; the limit is {most}. Choose a smaller size.",
                 tokens=len(seen.reading.row),
-                longest=LONGEST,
+                most=LONGEST,
             ),
             details={"tokens": len(seen.reading.row)},
         )

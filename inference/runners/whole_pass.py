@@ -84,9 +84,9 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
     if max(len(reading.ids), len(question.target)) > LONGEST:
         raise UserError(
             gettext_lazy(
-                "The text has {tokens} tokens; the limit here is {longest}. Shorten it.",
+                "The text has {tokens} tokens; the limit here is {most}. Shorten it.",
                 tokens=len(reading.ids),
-                longest=LONGEST,
+                most=LONGEST,
             ),
             way_out="text",
         )

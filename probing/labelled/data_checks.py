@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
-from i18n import gettext_lazy, join_sentences, ngettext_lazy
+from i18n import gettext_lazy, join_sentences
 from probing.labelled.evaluation import spans
 from probing.labelled.files import kinds
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
@@ -66,10 +66,8 @@ class Balance:
         label, share = self.largest
         many = len(self.counts["train"])
         if self.kind == "tag":
-            return ngettext_lazy(
-                "{many} kind of spans; “{label}” is {share:.0%} of those in train.",
-                "{many} kinds of spans; “{label}” is {share:.0%} of those in train.",
-                many,
+            return gettext_lazy(
+                "Span types: {many}; “{label}” is {share:.0%} of train.",
                 many=many,
                 label=label,
                 share=share,

@@ -139,11 +139,11 @@ def parse_questions(file: File) -> ParsedQuestions:
 def _wrong_json(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return gettext_lazy(
-            "The file is not valid JSON: line {line}, column {column}.",
+            "The file is not valid JSON: line {line}, column {column}. Correct it.",
             line=error.lineno,
             column=error.colno,
         )
-    return gettext_lazy("The file's JSON is nested too deeply.")
+    return gettext_lazy("The file's JSON is nested too deeply. Use SQuAD's format.")
 
 
 def _questions(whole: Any) -> Iterator[tuple[PassageQuestion, bool]]:

@@ -45,7 +45,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
     if len(data) > MOST_BYTES:
         raise ValueError(
             gettext_lazy(
-                "The file has {bytes:,} bytes; the limit is {most:,}. Split it.", bytes=len(data), most=MOST_BYTES
+                "The file has {size:,} bytes; the limit is {most:,}. Split it.", size=len(data), most=MOST_BYTES
             )
         )
     try:

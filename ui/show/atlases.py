@@ -32,15 +32,22 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets" / "atlases"
 AROUND = 8  # tokens that are shown on each side of a link
 MOST_LINES = 12  # lines above the tokens of a window
 LEAST_LINE = 0.1  # excess of a line
+
+
+def _share(place: str) -> str:
+    """Return the title of a measure: the share of attention to a place."""
+    return gettext_lazy("share: {place}", place=place)
+
+
 MEASURE_TITLES: dict[str, str] = {
     "distance": gettext_lazy("distance (tokens)"),
     "entropy": gettext_lazy("entropy (bits)"),
-    "special": gettext_lazy("share: special tokens"),
-    "previous": gettext_lazy("share: token before"),
-    "next": gettext_lazy("share: token after"),
-    "itself": gettext_lazy("share: itself"),
-    "first": gettext_lazy("share: first token"),
-    "punctuation": gettext_lazy("share: punctuation"),
+    "special": _share(gettext_lazy("special tokens")),
+    "previous": _share(gettext_lazy("token before")),
+    "next": _share(gettext_lazy("token after")),
+    "itself": _share(gettext_lazy("itself")),
+    "first": _share(gettext_lazy("first token")),
+    "punctuation": _share(gettext_lazy("punctuation")),
 }
 
 

@@ -43,9 +43,9 @@ SAID = (
     gettext_lazy("No token selected"),
 )
 TITLES = {
-    "head": gettext_lazy("BertViz head view · {model}"),
-    "model": gettext_lazy("BertViz model view · {model}"),
-    "neuron": gettext_lazy("BertViz neuron view · {model}"),
+    "head": gettext_lazy("BertViz head view"),
+    "model": gettext_lazy("BertViz model view"),
+    "neuron": gettext_lazy("BertViz neuron view"),
 }
 
 # BertViz's head view has no dark mode and its model view draws axis labels in black; these rules supply both.
@@ -116,7 +116,7 @@ def document(  # noqa: PLR0913  (keyword options of a document)
         "said": {str(one): translate(one) for one in SAID},
     }
     data = escape_json({**defaults, **shared, **payload})
-    title = translate(TITLES[kind]).format(model=view.trace.model.name)
+    title = f"{translate(TITLES[kind])} · {view.trace.model.name}"
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
     without = [str(layer) for layer in range(view.layers) if layer not in view.attending]
     missing = _("Layers without attention have no lines: {layers}.", layers=", ".join(without)) if without else ""
@@ -231,11 +231,6 @@ def _scripts(names: Sequence[str], prefix: str | None) -> str:
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
 BYTES_PER_NUMBER = 8 / 3  # a number takes 16 bits, which base64 lengthens by a third
-CALLED = {
-    "head": gettext_lazy("BertViz's head view"),
-    "model": gettext_lazy("BertViz's model view"),
-    "neuron": gettext_lazy("BertViz's neuron view"),
-}
 
 
 def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
@@ -268,7 +263,7 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
     return gettext_lazy(
         "{view} is slow beyond {most} tokens ({layers} layers of {heads} heads); this text has "
         "{tokens}. Shorten it, or use All heads.",
-        view=CALLED[kind],
+        view=TITLES[kind],
         most=most,
         layers=view.layers,
         heads=view.heads,

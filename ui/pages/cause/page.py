@@ -90,12 +90,12 @@ def _passed_over(trace: Trace) -> str:
     name = trace.model.name
     if trace.target is not None:
         return _(
-            "{model} is an encoder-decoder. Choose an encoder or a decoder.",
-            model=name,
+            "{name} reads one text and writes another. Pick an encoder or a decoder.",
+            name=name,
         )
     return _(
-        "{model} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
-        model=name,
+        "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
+        name=name,
     )
 
 

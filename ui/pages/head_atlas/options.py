@@ -12,10 +12,7 @@ AXES: dict[str, str] = {
     "excess": gettext_lazy("largest excess"),
     **MEASURE_TITLES,
     "random": gettext_lazy("distance from random"),
-    "det": gettext_lazy("accuracy: det"),
-    "nsubj": gettext_lazy("accuracy: nsubj"),
-    "obj": gettext_lazy("accuracy: obj"),
-    "amod": gettext_lazy("accuracy: amod"),
+    **{name: gettext_lazy("accuracy: {relation}", relation=name) for name in ("det", "nsubj", "obj", "amod")},
 }
 
 

@@ -160,14 +160,7 @@ def _draw_windows(atlas: Atlas, head: int) -> None:
     traces = read_windows(atlas, [window.window for window in sampled])
     if traces is None:
         return
-    names = [
-        _("largest excess"),
-        _("random, top fifth"),
-        _("random, second fifth"),
-        _("random, middle fifth"),
-        _("random, fourth fifth"),
-        _("random, last fifth"),
-    ]
+    names = [_("largest excess"), *(_("random, fifth {number}", number=at) for at in range(1, 6))]
     for at, (window, trace) in enumerate(zip(sampled, traces, strict=True)):
         title = _("{stratum}: excess {excess:.2f}", stratum=names[window.stratum], excess=window.excess)
         draw_links(trace, atlas.heads[head], f"atlas_window_{at}", title, (window.query, window.key))

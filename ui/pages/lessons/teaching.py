@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from i18n import _, ngettext
+from i18n import _
 from i18n import translate as told_here
 from inference import UserError
 from lessons.answer_key import Unanswerable
@@ -54,7 +54,7 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
 
 def minutes(count: int) -> str:
     """Format a duration in minutes."""
-    return ngettext("{n} minute", "{n} minutes", count, n=count)
+    return _("{n} min", n=count)
 
 
 def _draw_expected(at: int, step: LessonStep) -> None:

@@ -82,7 +82,7 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
     if len(pairs) > MOST:
         raise UserError(
             gettext_lazy(
-                "The file has {pairs:,} pairs; the limit is {most}. Split it.",
+                "The file has {pairs:,} pairs; the limit is {most:,}. Split it.",
                 pairs=len(pairs),
                 most=MOST,
             )

@@ -104,8 +104,8 @@ def _can_patch(traces: list[Trace]) -> bool:
     if not traces[0].has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
-                model=traces[0].model.name,
+                "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
+                name=traces[0].model.name,
             ),
             role="status",
         )
