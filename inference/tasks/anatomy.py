@@ -27,19 +27,19 @@ PROJECTION: str = gettext_lazy("projection of the embeddings")
 RELATIVE: str = gettext_lazy("relative positions")
 INTO: str = gettext_lazy("attention: queries, keys, values")
 OUT: str = gettext_lazy("attention: output")
-INNER: str = gettext_lazy("attention: query–key norms")
+INNER: str = gettext_lazy("attention: norms of queries and keys")
 REST: str = gettext_lazy("attention: other")
 FORWARD: str = gettext_lazy("feed-forward")
 SCALES: str = gettext_lazy("scales")
 NORMS: str = gettext_lazy("norms")
-OUTER_NORMS: str = gettext_lazy("norms outside the layers")
+OUTER_NORMS: str = gettext_lazy("norms outside of the layers")
 POOLER: str = gettext_lazy("pooler")
 HEAD: str = gettext_lazy("head")
 OTHER: str = gettext_lazy("other")
 CROSSING: dict[str, str] = {
     INTO: gettext_lazy("cross-attention: queries, keys, values"),
     OUT: gettext_lazy("cross-attention: output"),
-    INNER: gettext_lazy("cross-attention: query–key norms"),
+    INNER: gettext_lazy("cross-attention: norms of queries and keys"),
     REST: gettext_lazy("cross-attention: other"),
 }
 
