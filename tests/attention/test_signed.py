@@ -48,7 +48,7 @@ def test_they_are_from_minus_one_to_one() -> None:
 def test_a_file_keeps_their_signs_and_that_they_have_some() -> None:
     opened = parse(dump(signed()))
     assert opened.is_signed()
-    assert opened.model.architecture == "A set of maps whose numbers have signs"
+    assert opened.model.architecture == "Maps with signed numbers"
     np.testing.assert_array_equal(opened.weights(1, 2), numbers()[1, 2])
     assert not parse(dump(trace(maps(), row(5)))).is_signed()
 

@@ -78,7 +78,7 @@ def test_swapped_words_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "said"),
-    [(1, 1, "two of the words 0 to 4"), (0, 5, "two of the words 0 to 4"), (0, 3, "different texts")],
+    [(1, 1, "words are 0 to 4"), (0, 5, "words are 0 to 4"), (0, 3, "different texts")],
 )
 def test_words_that_cannot_be_swapped(first: int, second: int, said: str) -> None:
     with pytest.raises(ValueError, match=said):

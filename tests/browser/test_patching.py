@@ -46,11 +46,11 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     assert len(table) - names - 1 == 7 * 16 + 6 * 12
 
     click_cell(page, (3, 13), (7, 16))
-    one = said(page, "as it enters layer 3")
-    assert f"“tired → wide” as it enters layer 3 has an effect of {share:.2f}" in one
+    one = said(page, "entering layer 3")
+    assert f"“tired → wide” entering layer 3 has an effect of {share:.2f}" in one
     expect(page).to_have_url(re.compile("lent=s3-13"))
     page.reload()
-    said(page, "as it enters layer 3")
+    said(page, "entering layer 3")
     accessible_and_fits(page)
 
 

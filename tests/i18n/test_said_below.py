@@ -38,7 +38,7 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: check_text("a\x00", gettext_lazy("second text")),
-            "The second text holds the control character U+0000 at position 2, which no model can read. Remove it.",
+            "The second text has the control character U+0000 at position 2. Remove it.",
             "第二段文本的第 2 位有控制字符 U+0000，任何模型都读不了。请删掉它。",
         ),
         (
@@ -56,7 +56,7 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: alignments.parse(b"a b\tc\t0-7\n"),
-            "Line 1: The link 0-7 came; there are source words 0 to 1 and target words 0 to 0.",
+            "Line 1: The link 0-7; source words are 0 to 1, target words 0 to 0.",
             "第 1 行：收到对应关系 0-7；而源语言的词编号为 0 到 1，目标语言的词编号为 0 到 0。",
         ),
         (

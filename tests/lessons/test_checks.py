@@ -83,7 +83,7 @@ def test_heads_that_come_near_are_right_as_well() -> None:
         ("weight", {"layer": 9, "head": 0, "word": "a", "to": "c"}, "There is no head 9"),
         ("head_at_offset", {"offset": 7}, "too short"),
         ("source_of", {"word": "a", "layer": 0}, "no"),
-        ("softmax", {"scores": (1.0,), "at": 1}, "no score number 1"),
+        ("softmax", {"scores": (1.0,), "at": 1}, "no score 1"),
         ("mean_entropy", {}, "maps only"),
         ("pronoun_hits", {"layer": 0, "head": 0}, "stored score"),
         ("largest_source", {"layer": 9, "head": 0, "word": "a", "to": "b", "side": "key"}, "no head 9"),

@@ -44,7 +44,7 @@ KINDS = (
     (b"PAR1\x15\x04", "a Parquet file"),
     (b"ARROW1\0\0", "an Arrow or Feather file"),
     (b"SQLite format 3\0", "an SQLite database"),
-    (pickle.dumps({"text": "a"}), "a Python pickle, which is never opened here"),
+    (pickle.dumps({"text": "a"}), "a Python pickle, never opened here"),
     (b"%PDF-1.7\n", "a PDF document"),
     (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive, not text. Unpack it"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an old Office file"),
@@ -93,7 +93,7 @@ OTHERS = {
 def test_a_western_encoding_is_guessed_and_stated() -> None:
     read = read_labeled(TaskFiles(File("sms.csv", WESTERN.encode("cp1252"))))
     assert any(row.text == "Only £7… I’m at the café" for row in read.labels.train)
-    assert "sms.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    assert "sms.csv was read as cp1252, not UTF-8. Check its letters." in read.notes
     assert not any("read as" in said for said in read_labeled(TaskFiles(File("sms.csv", WESTERN.encode()))).notes)
 
 
@@ -195,6 +195,6 @@ def test_a_single_accent_in_latin_1_is_read_and_stated() -> None:
     read = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("latin-1"))))
     texts = [row.text for part in ("train", "dev", "test") for row in getattr(read.labels, part)]
     assert "Un café noir" in texts
-    assert "a.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    assert "a.csv was read as cp1252, not UTF-8. Check its letters." in read.notes
     named = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("mac_roman"), "mac_roman")))
     assert named.labels == read.labels

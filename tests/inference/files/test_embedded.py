@@ -48,7 +48,7 @@ def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
     shutil.copyfile(embedded.folder() / changed, tmp_path / changed)
     with (tmp_path / changed).open("ab") as stream:
         stream.write(b" ")
-    with pytest.raises(UserError, match=rf"file {changed} is missing or is not the published one"):
+    with pytest.raises(UserError, match=rf"file {changed} is missing or not the published file"):
         embedded.verify(tmp_path)
 
 

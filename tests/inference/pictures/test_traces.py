@@ -109,11 +109,11 @@ def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models:
 @pytest.mark.parametrize(
     ("name", "given", "said"),
     [
-        ("ViT", {"text": "a cat"}, "reads pictures, not text"),
+        ("ViT", {"text": "a cat"}, "reads pictures"),
         ("ViT", {"text": "a cat", "picture": picture()}, "Leave the text out"),
         ("CLIP", {"text": "a cat", "pair": "a dog", "picture": picture()}, "Leave the second text out"),
-        ("ViT", {"picture": picture(), "side": 4000}, "here at most 2,048 pixels"),
-        ("DINOv2", {"picture": picture(1, 60_000)}, "Pick one of another shape"),
+        ("ViT", {"picture": picture(), "side": 4000}, "to 2,048"),
+        ("DINOv2", {"picture": picture(1, 60_000)}, "Pick another"),
     ],
 )
 def test_refusals(backend: LocalBackend, models: Path, name: str, given: Any, said: str) -> None:

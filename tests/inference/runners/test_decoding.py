@@ -192,7 +192,7 @@ def test_room_counts_what_may_still_be_written(root: Path, backend: LocalBackend
     full = backend.predict(question(root, kind, written=(40,) * step.room))
     assert full.room == 0
     assert len(full.row) == limit
-    with pytest.raises(UserError, match=f"has {limit + 1} tokens with what was written; {kind} reads at most {limit}"):
+    with pytest.raises(UserError, match=f"has {limit + 1} tokens; {kind} reads at most {limit}"):
         backend.predict(question(root, kind, written=(40,) * (step.room + 1)))
 
 
@@ -320,7 +320,7 @@ def test_a_translation_uses_the_very_model_that_is_traced(root: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "asked", "sentence"),
     [("gpt2", NextTarget, r"gpt2 has no head that writes one text from another\. On this machine .*marian or t5"),
-     ("bert", NextTarget, "bert has no head that writes one text from another"),
+     ("bert", NextTarget, "bert has no head that reads one text and writes another"),
      ("bert", NextToken, r"bert has no head that continues a text\. On this machine .*gpt2"),
      ("marian", NextToken, r"marian has no head that continues a text\.")],
 )  # fmt: skip

@@ -38,14 +38,14 @@ def test_classes_are_counted() -> None:
     found = balance(classes("1:b 2:b 3:a 4:b", "5:a", "6:b 7:b"))
     assert found.counts == {"train": {"b": 3, "a": 1}, "dev": {"b": 0, "a": 1}, "test": {"b": 2, "a": 0}}
     assert found.largest == ("b", 0.75)
-    assert found.sentence == "2 classes; “b” is 75% of train, and as often right if it is always guessed."
-    assert "look at macro F1" in balance(classes("1:b 2:b 3:a 4:b 5:b")).sentence
+    assert found.sentence == "2 classes; always guessing “b” is right for 75% of train."
+    assert "see macro F1" in balance(classes("1:b 2:b 3:a 4:b 5:b")).sentence
 
 
 def test_kinds_of_spans_are_counted() -> None:
     found = balance(TAGS)
     assert found.counts == {"train": {"X": 2, "Y": 1}, "dev": {"X": 1, "Y": 0}, "test": {"X": 0, "Y": 1}}
-    assert found.sentence == "2 kinds of spans; “X” is 67% of those in train."
+    assert found.sentence == "Span types: 2; “X” is 67% of train."
 
 
 def test_duplicates_are_counted_across_and_within() -> None:

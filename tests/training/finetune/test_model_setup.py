@@ -66,9 +66,9 @@ def test_a_decoder_without_padding_fills_up_with_its_end(tmp_path: Path, kind: s
 @pytest.mark.parametrize(
     ("architecture", "kind", "said"),
     [
-        ("t5", "classify", "writes one text from another"),
-        ("marian", "tag", "writes one text from another"),
-        ("mamba", "classify", "has no attention to look at"),
+        ("t5", "classify", "translates"),
+        ("marian", "tag", "translates"),
+        ("mamba", "classify", "has no attention"),
     ],
 )
 def test_what_reads_no_single_text_with_attention_is_refused(

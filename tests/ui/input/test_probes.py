@@ -62,9 +62,9 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
     [
         (b"\xff\xfe\x00", "not JSON"),
         (b"[" * 200_000, "not JSON"),
-        (b"{}", "should hold a list"),
-        (b"[1]", "Probe 1 of the file needs"),
-        (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 of the file needs"),
+        (b"{}", "Expected a list"),
+        (b"[1]", "Probe 1 needs"),
+        (json.dumps([GOOD, {**GOOD, "candidates": ["a"]}]).encode(), "Probe 2 needs"),
         (json.dumps([{**GOOD, "candidates": "ab"}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": None}]).encode(), "Probe 1"),
         (json.dumps([{**GOOD, "candidates": 2}]).encode(), "Probe 1"),
