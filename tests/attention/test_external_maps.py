@@ -117,10 +117,10 @@ def test_tokens_that_look_at_another_text() -> None:
 
 
 def test_rows_that_do_not_sum_to_one_are_said() -> None:
-    assert trace(maps(), row(TOKENS)).model.architecture == "Maps with signed"
+    assert trace(maps(), row(TOKENS)).model.architecture == "Maps"
     halves = "Maps (rows sum to 0.5 to 0.5; up to 0.5 of a row is missing)"
     assert trace(maps() / 2, row(TOKENS)).model.architecture == halves
-    assert trace(maps() * 0.995, row(TOKENS)).model.architecture == "Maps with signed"
+    assert trace(maps() * 0.995, row(TOKENS)).model.architecture == "Maps"
 
 
 def test_they_are_saved_and_opened_and_have_no_queries() -> None:
@@ -161,14 +161,14 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
         (changed((1, 2, 3, 4), -0.5), "down to -0.5;"),
         (changed((1, 2, 3, 4), 3), "above 1, up to 3"),
-        ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "in layers"),
+        ((*[(maps()[0][None],)] * 3, (maps()[0][None], maps()[1][None])), "differ in layers"),
         ((*[(maps()[0][None],)] * 3, (maps(1, 4)[0][None],)), "do not continue"),
         (maps() * 1.02, r"Head 0-\d: row \d sums to 1.02; the limit is 1. Dropout"),
         (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
         (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
         (maps()[0].transpose(1, 2, 0), r"a.permute\(2, 0, 1\)"),
         (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 is in the heads' place"),
-        ((None, maps()[0], None), r"Layer 0, 2 \(None\). .*\[a for a in attentions if a is not None\] has no map"),
+        ((None, maps()[0], None), r"Layer 0, 2 has no map \(None\). .*\[a for a in attentions if a is not None\]"),
         (maps().astype(np.complex64), "not an array of real numbers"),
     ],
 )

@@ -76,7 +76,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
         ("_\t3\taux\t", "_\t_\taux\t", "Line 4 lacks a word, its head"),
         ("_\t3\taux\t", "_\t3\t_\t", "Line 4 lacks a word, its head"),
         ("_\t3\taux\t", "_\t9\taux\t", "Line 4 has the head 9; the sentence has 6 words."),
-        ("_\t3\taux\t", "_\t1\taux\t", "Line 4 has the head 1"),
+        ("_\t3\taux\t", "_\t1\taux\t", "Line 4: word 1 is its own head"),
         ("_\t3\taux\t", "_\t٣\taux\t", "Line 4 lacks a word"),
     ],
 )
@@ -99,7 +99,7 @@ def test_rows_of_gap_ask_where_exactly_one_name_is_meant() -> None:
         ("\tB-coref", "\tC", 'Line 1 lacks the column "B-coref"'),
         ("Eve\t8\tFALSE\thttp://x\n2", "Eve\t8\tFALSE\n2", "Line 2 has 10 columns; line 1 has 11."),
         ("Ann\t0\tTRUE", "Ann\t0\tYES", 'Line 2 has "YES" under A-coref; expected TRUE or FALSE.'),
-        ("Ann\t0\tTRUE", "Ann\t1\tTRUE", 'Line 2: “Ann” is not at character 1 of its text.'),
+        ("Ann\t0\tTRUE", "Ann\t1\tTRUE", "Line 2: “Ann” is not at character 1 of its text."),
         ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2 says that"),
     ],
 )

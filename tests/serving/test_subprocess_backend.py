@@ -126,7 +126,9 @@ def test_a_tokenizer_that_is_a_bomb_ends_its_own_process_alone(here: Here, norma
     name = downloaded(here, f"someone/{folder.name}", folder)
     apart = SubprocessBackend(here[1])
     for _time in range(times):  # The second request starts another process.
-        with pytest.raises(UserError, match=f"^{name} ended its process: it takes too much memory, or its files are damaged"):
+        with pytest.raises(
+            UserError, match=f"^{name} ended its process: it takes too much memory, or its files are damaged"
+        ):
             apart.trace(TraceRequest(name, "a cat"))
     assert apart.trace(TraceRequest(EMBEDDED, "a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
 

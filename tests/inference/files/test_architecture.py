@@ -48,9 +48,9 @@ def test_what_a_model_reads(model_type: str, reads: str) -> None:
     [
         ("swin", "attends inside windows"),
         ("swinv2", "attends inside windows"),
-        ("vit_mae", "has no"),
-        ("siglip2", "has no"),
-        ("blip", "has no"),
+        ("vit_mae", "has no patches"),
+        ("siglip2", "has no patches"),
+        ("blip", "has no patches"),
         ("whisper", "reads sound or video"),
     ],
 )

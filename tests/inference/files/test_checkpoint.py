@@ -158,7 +158,7 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     *((shaped(shape), "are damaged") for shape in (f"[{10**400}]", "[1000000, 1000000]")),
     (zipped, "are damaged or incomplete"),
     (empty, "are damaged or incomplete"),
-    (mute, "has"),
+    (mute, "has no tokenizer"),
     (adapter, "is an adapter"),
     (prompts, r"virtual tokens \(PREFIX_TUNING\)"),
     (a_broken_adapter, "an adapter"),

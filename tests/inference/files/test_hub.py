@@ -126,7 +126,7 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
     [
         ({"model_type": "mamba"}, "has no attention"),
         ({"model_type": "swin"}, "attends inside windows"),
-        ({"model_type": "yolos"}, "has no"),
+        ({"model_type": "yolos"}, "has no patches"),
         ({"model_type": "whisper"}, "reads sound or video"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never run here"),

@@ -151,7 +151,7 @@ def refused(data: bytes) -> str:
 def test_what_is_no_picture_of_the_three_kinds_is_named() -> None:
     assert refused(b"") == "The file is empty. Add a PNG, JPEG or WebP picture."
     for kind in ("GIF", "BMP", "TIFF"):
-        assert refused(saved(photo(), kind)).startswith(f"The file is {kind}.")
+        assert refused(saved(photo(), kind)).startswith(f"The file is {kind}. Save it as PNG")
     assert refused(b"\0\0\0\x18ftypheic\0\0\0\0").startswith("The file is HEIC;")
     assert refused(b'<svg xmlns="http://www.w3.org/2000/svg"/>').startswith("The file is SVG;")
     for other in (b"hello", b"PK\3\4", b"RIFF\0\0\0\0WAVEfmt ", saved(photo(), "PPM")):
@@ -218,8 +218,7 @@ def test_a_file_that_was_cut_short_is_refused(kind: str, part: float) -> None:
     noise = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
     data = saved(noise, kind)
     assert refused(data[: int(len(data) * part)]) == (
-        f"This {kind} picture cannot be read: the file is damaged or was cut short. Bring it again, or save the picture"
-        " anew."
+        f"This {kind} picture is damaged or incomplete. Add it again, or save it anew."
     )
 
 

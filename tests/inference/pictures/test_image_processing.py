@@ -112,7 +112,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: str | None, said: st
     [
         (picture(1, 30_000), None, 10_000, "Pick another"),
         (picture(), 24 * 4, 50, "has 337 tokens; DINOv2 reads at most 50"),
-        (picture(), 3000, 10**9, "to 2,048"),
+        (picture(), 3000, 10**9, "up to 2,048"),
     ],
 )
 def test_sizes_that_are_not_read(tmp_path: Path, shown: Picture, side: int, limit: int, said: str) -> None:

@@ -112,7 +112,7 @@ def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models:
         ("ViT", {"text": "a cat"}, "reads pictures"),
         ("ViT", {"text": "a cat", "picture": picture()}, "Leave the text out"),
         ("CLIP", {"text": "a cat", "pair": "a dog", "picture": picture()}, "Leave the second text out"),
-        ("ViT", {"picture": picture(), "side": 4000}, "to 2,048"),
+        ("ViT", {"picture": picture(), "side": 4000}, "up to 2,048"),
         ("DINOv2", {"picture": picture(1, 60_000)}, "Pick another"),
     ],
 )

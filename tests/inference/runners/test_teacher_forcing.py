@@ -97,7 +97,7 @@ def test_what_was_before_a_cut_step_stays(root: Path, backend: LocalBackend) -> 
         ({"text": " "}, "The text is empty"),
         ({"written": (5, 10**6)}, "Token 1000000 was written"),
         ({"written": (5,) * 80}, "reads at most 64"),
-        ({"model": "all-MiniLM-L6-v2"}, "no head that translates"),
+        ({"model": "all-MiniLM-L6-v2"}, "does not write"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_a_sentence(

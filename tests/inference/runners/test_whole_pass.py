@@ -236,8 +236,8 @@ def test_what_step_by_step_opens_is_the_same_attention(backend: LocalBackend) ->
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        (StageNumbers(stages=(9999,), text="A cat."), "Stage 9999"),
-        (OneNumber(stage=9999, text="A cat."), "Stage 9999"),
+        (StageNumbers(stages=(9999,), text="A cat."), "Stage 9999 was asked"),
+        (OneNumber(stage=9999, text="A cat."), "Stage 9999 was asked"),
         (WholePass(model=TRANSLATOR, text="A cat."), "a second text"),
         (WholePass(text="A cat.", head=MASKED), "no masked-word head"),
     ],

@@ -112,9 +112,7 @@ def test_the_line_that_a_kind_came_first_on_is_known() -> None:
 
 def test_what_was_done_is_told() -> None:
     assert parse(TWO, ANY).notes == ("Words are in column 1, tags in 2.",)
-    assert (
-        parse(TWO.replace("B-P", "I-P"), ANY).notes[1] == "1 of 2 spans began with I-, which became B-."
-    )
+    assert parse(TWO.replace("B-P", "I-P"), ANY).notes[1] == "1 of 2 spans began with I-, which became B-."
     assert parse(TWO.replace("B-L", "S-L"), ANY).notes[1] == "The tags were turned from BIOES into BIO."
     assert parse(IOB2, ANY).notes[1] == "1 sentences are read from the file's comments."
 

@@ -19,7 +19,7 @@ from tests.support.cases import loop_over
         (b"a\xffb", "Line 1 is not UTF-8 text. Save the file as UTF-8."),
         ("文本\t标签\n".encode("gb18030"), "Line 1 is not UTF-8 text."),
         (b"one\n\xff\xfe", "Line 2 is not UTF-8 text."),
-        (b"PK\x03\x04\0\0", "The file is a zip archive, not text"),
+        (b"PK\x03\x04\0\0", "The file is zip, not text"),
     ],
 )
 def test_what_is_no_text_is_refused(content: bytes, said: str) -> None:

@@ -104,7 +104,7 @@ def test_controls_that_are_left_out_are_told() -> None:
         (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”;"),
         (
             TaskFiles(File("a.tsv", table("a.tsv", "x", "y").content + b"one more\tz\n")),
-            "a.tsv: Line 61 has the label “z”; expected two rows or more.",
+            "a.tsv: Only line 61 has the label “z”; expected two rows or more.",
         ),
         (
             TaskFiles(table("a.tsv", "x", "y"), test=table("b.tsv", "x", "z")),

@@ -66,8 +66,8 @@ def test_a_decoder_without_padding_fills_up_with_its_end(tmp_path: Path, kind: s
 @pytest.mark.parametrize(
     ("architecture", "kind", "said"),
     [
-        ("t5", "classify", "translates"),
-        ("marian", "tag", "translates"),
+        ("t5", "classify", "reads one text and writes another"),
+        ("marian", "tag", "reads one text and writes another"),
         ("mamba", "classify", "has no attention"),
     ],
 )

@@ -123,7 +123,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     desk.button(key="classroom_reveal").click().run()
     anna.run()
     shown = " ".join(notes(anna))
-    assert "2 answers. Correct answer: animal. 1 of them says so. Yours: street." in shown
+    assert "Answers: 2. Correct answer: animal. Correct: 1. Yours: street." in shown
     assert "Anna" not in " ".join(notes(ben.run()))
     (opened_one,) = [one for one in anna.expander if "Question 1" in one.label]
     assert opened_one.proto.expanded
@@ -214,7 +214,7 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     for page in ("by_hand", "lessons"):
         go(desk, page)
         said = " ".join(notes(desk))
-        assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost: Ben." in said
+        assert "Students: 2. Question 1: 1 of 2 have answered. Lost: 1 (Ben)." in said
         assert ("followers see this page" in said) is leads
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
 

@@ -67,7 +67,7 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in {EMBEDDED} and {weights[1]:.2f} in {BERT}.")
     says(page, f"head {layer}-{head} changes most")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.2f} in 3-1 of {EMBEDDED} and {weights[1]:.2f} in 3-1 of {BERT}, its most similar head"
+    says(page, f"{weights[0]:.2f} in 3-1 of {EMBEDDED} and {weights[1]:.2f} in 3-1 of {BERT}, most similar"
          " on 60 sentences")  # fmt: skip
     stands(page)
 
@@ -113,16 +113,16 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     [
         ({"text": "Hello there", "differs": "text"}, "Type a second text"),
         ({"text": "Hello there"}, "with head 0-0 ablated"),
-        ({"text": "Hello there", "other": "One two three", "special": 0}, "no words"),
+        ({"text": "Hello there", "other": "One two three", "special": 0}, "share no words"),
         ({"differs": "edit", "edits": "a9-0"}, "6 layers of 12 heads"),
         (
             {"model": TRANSLATOR, "part": "cross", "differs": "model", "beside": EMBEDDED},
             f"{TRANSLATOR} shows cross attention; {EMBEDDED} has only: encoder",
         ),
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "48 × 48 of"),
-        ({"opened": "file-0"}, "the memory"),
+        ({"opened": "file-0"}, "left the memory"),
     ],
-    ids=["not write", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
+    ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
 )
 def test_what_the_page_says_instead(query: dict[str, object], said: str) -> None:
     page = asked("compare", **query)

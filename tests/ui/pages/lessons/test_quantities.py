@@ -106,7 +106,7 @@ COMPUTED: dict[tuple[str, int, str], Callable[[], bool]] = {
     ("attention", 3, "hardly"): lambda: largest_undivided() > 0.9,
     ("attention", 4, "nearly"): lambda: 8 < mixed() < 10,
     ("attention", 5, "most of"): lambda: weight(3, 1) > 0.5 and number("attention", 5, "tokens") == 16,
-    ("it_and_animal", 3, "equal"): lambda: abs(weight(5, 11) - weight(3, 1)) < 0.01,
+    ("it_and_animal", 3, "as much as"): lambda: abs(weight(5, 11) - weight(3, 1)) < 0.01,
     ("it_and_animal", TEACHER, "nearly"): lambda: abs(weight(5, 11) - weight(3, 1)) < 0.01,
     ("it_and_animal", 3, "half"): lambda: 0.45 < _usual() / weight(5, 11) < 0.55,
     ("it_and_animal", 3, "third"): lambda: abs(_usual() - 1 / 3) < 0.05,
@@ -138,7 +138,7 @@ OF_NO_MODEL = {
     ("claims_finetuning", 5, "10 %"),  # "10 %" is the dropout rate that the step sets.
     ("it_and_animal", 1, "half"),  # "half" refers to a coin.
     ("it_and_animal", 4, "half"),  # "half" is part of "half true".
-    ("it_and_animal", 8, "equal"),  # "as much as" is part of "worth as much as".
+    ("it_and_animal", 8, "as much as"),  # "as much as" is part of "worth as much as".
 }
 
 

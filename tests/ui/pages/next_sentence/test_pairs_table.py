@@ -44,7 +44,7 @@ def test_commas_and_lines_inside_a_cell() -> None:
         (b"only one\n", "Line 1 lacks"),
         (b"a,b\nc,\n", "Line 2 lacks"),
         (b"first,second\n", "no pairs"),
-        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"is {MOST}"),
+        (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"limit is {MOST}"),
         (b"a," + b"b" * 1_000_001, "a cell is too long"),
     ],
 )

@@ -52,7 +52,7 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
     )
     assert way == ("Word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
     assert heads == (
-        "The head with the largest effect is 1-0: 0.25. 1 of 6 heads exceed 95 of 100 random changes of the same size"
+        "Head with the largest effect: 1-0, 0.25. 1 of 6 heads exceed 95 of 100 random changes of equal size"
         " in their layer; chance: 0 (95 % range 0 to 2)."
     )
 
@@ -101,8 +101,8 @@ def test_one_place_names_what_is_taken() -> None:
     assert found.set_of("s", (2, 0)) == (PatchResidual(0, ((0, 0),)), PatchResidual(1, ((0, 0),)))
     said = describe_site(found, "s", (1, 1), logs(0.2, 0.2))
     assert said == (
-        "Patching the vector of “tired → wide” as it enters layer 1 has an effect of 0.80; 95 of 100 random changes of"
-        " the same size have at most 0.20. Then “dog” and “road” are equally likely."
+        "Patching the vector of “tired → wide” entering layer 1 has an effect of 0.80; 95 of 100 random changes of"
+        " equal size have at most 0.20. Then “dog” and “road” are equally likely."
     )
     assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
     assert "head 1-2 " in describe_site(found, "h", (1, 2), logs(0.2, 0.2))

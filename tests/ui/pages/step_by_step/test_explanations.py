@@ -37,7 +37,7 @@ def test_the_scale_is_the_layer_s_own() -> None:
 
 def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
     rich = record(softcap=30.0, bias=numbers(1, 5, 5), sinks=numbers(3))
-    for word in ("soft cap, 30 · tanh", "bias", "takes its share"):
+    for word in ("soft cap, 30 · tanh", "bias that depends", "takes its share"):
         assert word in said(rich)
         assert word not in said(record())
     assert r"30 \tanh" in formula(rich)

@@ -151,7 +151,7 @@ def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("state", "phase", "said"),
     [
-        ("running", "teach", "follows"),
+        ("running", "teach", "comparison follows the training"),
         ("running", "twin", "Training control 2 of 2: step 30 of 90"),
         ("running", "changes", "Comparing the"),
         ("stopped", "twin", "“Go on”"),

@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ({"text": " "}, "The text is empty"),
         ({"text": "a cat " * 60}, "tiny-marian reads at most 64"),
         ({"target": "le chat " * 60}, "tiny-marian writes at most 64"),
-        ({"model": "openai-community/gpt2"}, "GPT-2 has no head that reads one text and writes another"),
+        ({"model": "openai-community/gpt2"}, "GPT-2 has no head that translates"),
         ({"show": "<b>"}, "“show” is not valid"),
         ({"show": "without", "edits": "ax9-0"}, "names a missing head"),
         ({"show": "without", "edits": "cx0-0-1-99"}, "names a missing token"),
