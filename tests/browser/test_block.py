@@ -127,7 +127,7 @@ def test_an_encoder_and_its_decoder_are_drawn(page: Page, served: Served, proble
     open_page(page, served.url, "/block", model=save(served.place("block") / "t5", "t5"), target="A cat.")
     expect(part(page, "Cross-attention, 3 heads, d_k = 8")).to_be_visible()
     part(page, "Cross-attention").click()
-    expect(explained(page)).to_contain_text("Queries come from the decoder")
+    expect(explained(page)).to_contain_text("Queries: the decoder")
     expect(page.get_by_text("T5ForConditionalGeneration: encoder of 3 layers")).to_be_visible()
     part(page, "RMSNorm").first.click()
     expect(explained(page)).to_contain_text("Despite the name T5LayerNorm")

@@ -60,8 +60,7 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: alignments.parse(b"a\x07\tc\t0-0\n"),
-            'The "source" of line 1 holds the control character U+0007 at position 2, which no model can read.'
-            " Remove it.",
+            'The "source" of line 1 has the control character U+0007 at position 2. Remove it.',
             '第 1 行的 "source" 的第 2 位有控制字符 U+0007。请删掉它。',
         ),
         (
@@ -94,8 +93,7 @@ def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytes
     monkeypatch.setattr(listing, "catalogue", lambda _settings: [here, *there])
     refusal = listing.refusal(MASKED, "GPT-2", Settings())
     assert refusal.message == (
-        "GPT-2 has no head that guesses masked words. On this machine DINOv2 small, with registers would do. On the "
-        "hub: b/b or c/c."
+        "GPT-2 has no masked-word head. Installed: DINOv2 small, with registers. On the hub: b/b or c/c."
     )
     with use_language("zh"):
         assert translate(refusal.message) == (

@@ -133,9 +133,9 @@ def test_a_damaged_state_is_begun_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({1: "none.conllu"}, "none.conllu cannot be read: there is no such file."),
+        ({1: "none.conllu"}, "none.conllu cannot be read: no such file."),
         ({3: "gap"}, 'Line 1 lacks the column "Text"'),
-        ({5: "./nothing-here"}, '"nothing-here" is not there. Pick a model's folder.'),
+        ({5: "./nothing-here"}, '"nothing-here" is not there. Pick a model'),
         ({5: "/etc"}, "etc is not a model: it has no config.json."),
         ({5: "some/model"}, "some/model is not on this machine"),
         ({5: "not a name"}, "not a name"),

@@ -144,10 +144,10 @@ def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None
 @pytest.mark.parametrize(
     ("text", "format", "said"),
     [
-        ("", "conllu", "nothing to score: no word in it depends on another"),
+        ("", "conllu", "nothing to score: no word depends on another"),
         ("1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n", "conllu", "nothing to score"),
-        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row exactly one of A and B is TRUE"),
-        ("text,source,target,distractor\n", "csv", "nothing to score: it has no row below its header"),
+        (GAP.replace("TRUE", "FALSE"), "gap", "nothing to score: in no row is exactly one of A and B TRUE"),
+        ("text,source,target,distractor\n", "csv", "nothing to score: it has only a header"),
         (TREE, "xml", 'Got the format "xml"; expected'),
     ],
 )

@@ -122,5 +122,5 @@ def test_models_without_the_head(backend: LocalBackend, root: Path) -> None:
     save(root / "masked-only", "BERT")
     save_bare(root / "gpt2", "gpt2")
     for name in ("masked-only", "gpt2"):
-        with pytest.raises(UserError, match=f"{name} has no head that judges whether one text follows another"):
+        with pytest.raises(UserError, match=f"{name} has no next-sentence head"):
             backend.predict(NextSentence(model=str(root / name), text=A, pair=B))

@@ -395,7 +395,7 @@ def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
     assert scores["cut"] == {"texts": 1, "of": len(all_rows(labels)), "length": length}
     assert "1 are longer than" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     taught(tmp_path, labels, replace(FAST, steps=0), "short")
-    assert "and so cut" not in capsys.readouterr().out
+    assert "cut to" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("unknown", [0.2, 0.9])

@@ -85,7 +85,7 @@ def test_what_reads_no_single_text_with_attention_is_refused(
         (
             transformers.CodeGenConfig(vocab_size=350, n_positions=48, n_embd=24, n_layer=2, n_head=4, rotary_dim=4),
             "classify",
-            r"\(codegen\) has no head for classes of texts",
+            r"\(codegen\) has no text-classification head",
         ),
         (
             transformers.OPTConfig(
@@ -93,7 +93,7 @@ def test_what_reads_no_single_text_with_attention_is_refused(
                 word_embed_proj_dim=24,
             ),
             "tag",
-            r"\(opt\) has no head for tags of words",
+            r"\(opt\) has no token-classification head",
         ),
     ],
 )  # fmt: skip

@@ -71,8 +71,8 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
 @loop_over(
     ("content", "said"),
     [
-        (b"\xff\xfe\x00X", "Not a CSV"),
-        (b'X,"a,1\nX,b', "Not a CSV"),
+        (b"\xff\xfe\x00X", "not CSV"),
+        (b'X,"a,1\nX,b', "not CSV"),
         (b"", "X is missing"),
         (b"hello", "Line 1 has the matrix 'hello'"),
         (b"<script>alert(1)</script>," * 9, "Line 1 has the matrix '<script>"),

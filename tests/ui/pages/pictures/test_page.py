@@ -187,7 +187,7 @@ def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -
 
 def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
     page = bring(asked("pictures"), b"GIF89a")
-    assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
+    assert "Save it as PNG, JPEG or WebP" in " ".join(notes(page, "refusal"))
     assert drawn(page)["title"] == "A cat"
 
 
