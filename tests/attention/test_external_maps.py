@@ -127,7 +127,7 @@ def test_they_are_saved_and_opened_and_have_no_queries() -> None:
     made = trace(maps(), row(TOKENS), texts=("w0 w1", None))
     opened = parse(dump(made))
     np.testing.assert_array_equal(opened.weights(1, 2), made.weights(1, 2))
-    with pytest.raises(Unavailable, match="finished attention"):
+    with pytest.raises(Unavailable, match="attention maps only"):
         opened.query(0, 0)
 
 

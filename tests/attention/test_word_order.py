@@ -87,7 +87,7 @@ def test_words_that_cannot_be_swapped(first: int, second: int, said: str) -> Non
 
 def test_equal_words_are_not_swapped() -> None:
     assert swap_words(row(5, 6, 5), 0, 1) == (1, 0, 2)
-    with pytest.raises(ValueError, match="read alike"):
+    with pytest.raises(ValueError, match="are the same"):
         swap_words(row(5, 6, 5), 0, 2)
 
 

@@ -52,7 +52,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
     expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
     student.get_by_text("I am lost").click()
-    expect(page.get_by_text("1 is lost: Anna.")).to_be_visible()
+    expect(page.get_by_text("Lost: 1 (Anna).")).to_be_visible()
 
     student.reload()  # A reload keeps the student's identity.
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()

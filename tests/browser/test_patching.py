@@ -28,7 +28,7 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     problems.allow(DEEP_LINK)
     words = ("people", "street")
     open_page(page, app_url, "/ablation", view="patching", text=TIRED, first=words[0], second=words[1])
-    way = said(page, "word vectors")
+    way = said(page, "Word vectors")
     backend, hidden = LocalBackend(), ((0, 4, 10),)
     here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
     take = PatchResidual(3, ((13, 13),))  # Token 13, “tired”, is the last word before the full stop.

@@ -70,7 +70,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # Row 2 is head 0-2.
     assert float(lines[2]["token before"]) > 0.99
-    text = said(page, "^Head 0-2, token before: 1 hits and 0 misses")
+    text = said(page, "^Head 0-2, token before: 1 hits, 0 misses")
     share = observe(trace).strength("previous")[0, 2]
     assert f"over all texts {share:.2f}." in text
     expect(page.get_by_text(f"Hit · {share:.2f}")).to_be_visible(timeout=PATIENCE)
@@ -80,7 +80,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     expect(page).to_have_url(re.compile("source=sentences"))
     page.reload()
     said(page, r"\(texts: 100\):")
-    said(page, "^Head 0-2, token before: 100 hits and 0 misses")
+    said(page, "^Head 0-2, token before: 100 hits, 0 misses")
     page.get_by_role("link", name="Open Attention heads").nth(1).click()
     expect(page).to_have_url(re.compile("head=2"))
     painted(page, layer=0, head=2)

@@ -85,7 +85,7 @@ def test_heads_that_come_near_are_right_as_well() -> None:
         ("source_of", {"word": "a", "layer": 0}, "no"),
         ("softmax", {"scores": (1.0,), "at": 1}, "no score 1"),
         ("mean_entropy", {}, "maps only"),
-        ("pronoun_hits", {"layer": 0, "head": 0}, "stored score"),
+        ("pronoun_hits", {"layer": 0, "head": 0}, "stored pronoun"),
         ("largest_source", {"layer": 9, "head": 0, "word": "a", "to": "b", "side": "key"}, "no head 9"),
         ("toy_weight", {"example": "none", "word": "a", "to": "b"}, "“none”"),
         ("toy_word", {"example": "tutorial", "word": "z"}, "no “z”"),

@@ -59,7 +59,7 @@ def test_the_least_lesson() -> None:
 @loop_over(
     ("more", "line", "said"),
     [
-        ("[broken", 6, "no TOML"),
+        ("[broken", 6, "not valid TOML"),
         ('txet = "x"', 6, "“txet” is not known here"),
         ("[[step]]\ntitle = 3\ntext = 'x'", 7, "“title” must be a text"),
         ("[[step]]\ntitle.english = 'x'\ntext = 'x'", 7, "“english” is not a language code"),

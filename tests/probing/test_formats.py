@@ -72,7 +72,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
     ("old", "new", "said"),
     [
         ("3\tfeed\tfeed", "3 feed feed", "Line 6 has 8 columns; CoNLL-U has 10, separated by tabs."),
-        ("6\tdogs", "7\tdogs", 'Line 10 numbers its word "7"; 6 was expected.'),
+        ("6\tdogs", "7\tdogs", 'Line 10 numbers its word "7"; expected 6.'),
         ("_\t3\taux\t", "_\t_\taux\t", "Line 4 lacks a word, its head"),
         ("_\t3\taux\t", "_\t3\t_\t", "Line 4 lacks a word, its head"),
         ("_\t3\taux\t", "_\t9\taux\t", "Line 4 has the head 9; the sentence has 6 words."),
@@ -100,7 +100,7 @@ def test_rows_of_gap_ask_where_exactly_one_name_is_meant() -> None:
         ("Eve\t8\tFALSE\thttp://x\n2", "Eve\t8\tFALSE\n2", "Line 2 has 10 columns; line 1 has 11."),
         ("Ann\t0\tTRUE", "Ann\t0\tYES", 'Line 2 has "YES" under A-coref; expected TRUE or FALSE.'),
         ("Ann\t0\tTRUE", "Ann\t1\tTRUE", "Line 2: “Ann” is not at character 1 of its text."),
-        ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2 says that"),
+        ("Ann\t0\tTRUE", "Ann\t-9\tTRUE", "Line 2: “Ann"),
     ],
 )
 def test_a_line_that_is_no_gap_is_named(old: str, new: str, said: str) -> None:
@@ -176,7 +176,7 @@ def heads(*numbers: int) -> str:
 
 
 def test_a_word_that_is_its_own_head_is_named() -> None:
-    with pytest.raises(UserError, match="Line 2 names word 2 as"):
+    with pytest.raises(UserError, match="Line 2: word 2 is its own head"):
         read(heads(0, 2, 1), "conllu")
 
 

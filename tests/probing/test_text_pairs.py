@@ -41,7 +41,7 @@ def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, wor
     ("content", "said"),
     [
         (b"", "The file is empty. Its first row must name the columns: a, b."),
-        (b"a,c\n1,2\n", 'Line 1 lacks the column "b"; a, b were expected.'),
+        (b"a,c\n1,2\n", 'Line 1 lacks the column "b"; expected a, b.'),
         (b"a,b\n", "The file has no pairs."),
         (b"a,b\nx,\n", "Line 2 has no text in column b."),
         (b"a,b\nx,y,z\n", "Line 2 has 3 columns; line 1 has 2."),

@@ -257,7 +257,7 @@ def test_a_missing_tokenizer_is_named_by_its_base(
 
 def test_an_adapter_alone_is_to_be_merged_first(tmp_path: Path) -> None:
     adapter(tmp_path)
-    with pytest.raises(UserError, match="Merge first"):
+    with pytest.raises(UserError, match="With PEFT"):
         inspect(tmp_path, "mine")
 
 

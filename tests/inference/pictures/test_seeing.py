@@ -173,7 +173,7 @@ def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
         ("CLIP", PictureLabels(picture=picture()), "no image-classification head"),
         ("ViT", PictureTexts(picture=picture(), texts=TEXTS), "does not compare texts with pictures"),
         ("ViT", AttributionOfPatches(picture=picture(), text="a cat"), "does not compare texts with pictures"),
-        ("CLIP", PictureTexts(picture=picture()), "0 texts came"),
+        ("CLIP", PictureTexts(picture=picture()), "Got 0 texts"),
         ("CLIP", PictureTexts(picture=picture(), texts=("",)), "is empty"),
         ("ViT", PictureVector(), "No picture came"),
         ("ViT judge", AttributionOfPatches(picture=picture(), label=4), "the model has 4"),

@@ -169,5 +169,5 @@ def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
     eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
     assert eye is not None
     monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
-    with pytest.raises(UserError, match="this picture"):
+    with pytest.raises(UserError, match="this input"):
         backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))

@@ -164,8 +164,8 @@ def test_threads_do_not_mix_what_they_take() -> None:
     ("take", "sentence"),
     [
         (PatchHead(2, 0, ((0, 0),)), "There is no head 2-0: the encoder has 2 layers of 3 heads"),
-        (PatchHead(0, 3, ((0, 0),)), "No head 0-3 is there"),
-        (PatchResidual(5, ((0, 0),)), "No layer 5 is there"),
+        (PatchHead(0, 3, ((0, 0),)), "There is no head 0-3"),
+        (PatchResidual(5, ((0, 0),)), "There is no layer 5"),
         (PatchResidual(0, ((0, 0),), "decoder"), "There is no layer 0: the decoder has no such part"),
     ],
 )

@@ -172,7 +172,7 @@ def test_edits_hold_in_every_step(reader: SafeTokenizer) -> None:
         ({"width": 1}, "1 beams were requested; expected 2 to 12."),
         ({"width": MOST_BEAMS + 1}, "13 beams were requested; expected"),
         ({"width": 2, "beams": (Beam((4,)), Beam((5,)), Beam((6,)))}, "3 beams of"),
-        ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens came"),
+        ({"beams": (Beam((4,)), Beam((5, 6)))}, r"of \[1, 2\] tokens; expected"),
         ({"beams": (Beam((2,)),)}, "nothing follows it"),
         ({"beams": (Beam((4000,)),)}, "has tokens 0 to 39"),
         ({"beams": (Beam((4,) * 20),)}, "reads at most 11"),

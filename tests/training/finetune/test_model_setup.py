@@ -130,12 +130,12 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(tmp_path: Path
 
 
 def test_a_tokenizer_without_places_tags_nothing() -> None:
-    with pytest.raises(UserError, match="which letters"):
+    with pytest.raises(UserError, match="locate"):
         fits_words(SimpleNamespace(is_fast=False), "old", "tag")
     fits_words(SimpleNamespace(is_fast=False), "old", "classify")
 
 
 def test_nothing_to_fill_up_with_is_refused() -> None:
     config = transformers.GPT2Config()
-    with pytest.raises(UserError, match="no piece"):
+    with pytest.raises(UserError, match="no padding"):
         fill_up(SimpleNamespace(pad_token_id=None, eos_token_id=None), config, "bare")

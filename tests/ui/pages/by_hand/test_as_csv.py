@@ -94,7 +94,7 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
         (GOOD.replace("W_Q,1,1", "W_Q,1" + ",1" * 9).encode(), "W_Q has 9 columns"),
         ((GOOD + "W_1,1,1,1").encode(), "W_2 is missing; it maps 2 columns to 1"),
         ((GOOD + "W_O,1,1,1").encode(), "W_O is 1 × 2; expected 1 × 1"),
-        ((GOOD + "E,cat,1").encode(), "W_1 1 and E 1 rows; allowed: 2 to 8 tokens and words"),
+        ((GOOD + "E,cat,1").encode(), "W_1 1, E 1 rows; expected 2 to 8 tokens and words"),
         ((GOOD + "E,,1").encode(), "Line 6 of E needs a name"),
         (GOOD.replace("X,b,2", 'X,b,"1,500"').encode(), "Line 2: “1,500” may be thousands or a fraction"),
         (GOOD.replace("W_Q,1,1", "W_Q,1,").encode(), "W_Q has lines of different lengths or none"),

@@ -299,7 +299,7 @@ def test_a_hand_is_seen_at_the_desk() -> None:
     desk, code = opened()
     seat = joined(code, "Ben")
     seat.toggle(key=f"class_lost_{code}").set_value(True).run()
-    assert any("1 is lost: Ben" in said for said in notes(desk.run()))
+    assert any("Lost: 1 (Ben" in said for said in notes(desk.run()))
 
 
 @pytest.mark.slow

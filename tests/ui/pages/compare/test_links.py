@@ -52,8 +52,8 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
     says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} with “tired” and {weights[1]:.2f} with “wide”.")
-    says(page, f"head {layer}-{head} changes most, by {bits.max():.2f} bits, of 72")
-    says(page, f"3-1 changes by {bits[3, 1]:.2f}")
+    says(page, f"{layer}-{head} of 72 heads changes most: {bits.max():.2f} bits")
+    says(page, f"3-1 by {bits[3, 1]:.2f}")
     stands(page)
 
 

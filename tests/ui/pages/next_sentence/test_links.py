@@ -36,7 +36,7 @@ def test_odd_links(model: str, query: dict[str, str], said: str) -> None:
 
 def test_without_a_second_text_an_example_is_judged_and_that_is_said(model: str) -> None:
     page = asked("next_sentence", model=model, text="The cat was it.", pair="")
-    says(page, "an example")
+    says(page, "An example")
     says(page, "A, B 0.")
     press(page, "Use the example")
     assert text_of(page) == "The cat sat on the mat."

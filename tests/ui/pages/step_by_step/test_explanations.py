@@ -104,7 +104,7 @@ def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> No
     )
     text = explanations.projections(wiring(query=query))
     assert "normalised" in text
-    assert "2 of 4 channels rotate" in text
+    assert "2 of 4 channels are" in text
 
 
 def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:

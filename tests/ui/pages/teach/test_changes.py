@@ -69,7 +69,7 @@ def shown(folder: Path, **query: object) -> AppTest:
 def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path)
-    says(page, "controls, which")
+    says(page, "with shuffled labels")
     says(page, "1 of 6 heads")
     says(page, "chance (1-2)")
     says(page, "at most 5 of 100")

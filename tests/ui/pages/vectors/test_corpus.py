@@ -136,7 +136,7 @@ def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     run = VectorRun(Pooled(texts=TEXTS), Model())
     run.start().wait(60)
     assert run.error is not None
-    assert "the free 0 MB" in run.error.message
+    assert "0 MB" in run.error.message
 
 
 def test_a_run_that_nobody_looks_at_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
