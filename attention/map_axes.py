@@ -307,7 +307,7 @@ def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
     head = int(heads[0])
     rows = np.flatnonzero(bad[head].any(axis=1))
     if np.isinf(block).any():
-        hint = _(" Are these scores?")
+        hint = _(" Are these scores before the softmax?")
     else:
         hint = _(" A fully masked row becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
     return InvalidAttention(

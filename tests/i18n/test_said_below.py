@@ -97,7 +97,7 @@ def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytes
     )
     with use_language("zh"):
         assert translate(refusal.message) == (
-            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 DINOv2 small（带寄存器）。模型库上的：b/b 或 c/c。"
+            "GPT-2 这个模型没有掩码词任务头。已安装：DINOv2 small（带寄存器）。模型库上的：b/b 或 c/c。"
         )
     assert translate(refusal.copy().message) == refusal.message
 
@@ -113,7 +113,7 @@ def test_what_is_counted_is_told() -> None:
     balance = Balance({"train": {"x": 9, "y": 1}, "dev": {}, "test": {}}, "classify")
     with use_language("zh"):
         assert translate(balance.sentence) == (
-            "共 2 个类别；“x”占 train 的 90%，总是猜它也就有这么高的正确比例。准确率在这里说明不了多少：请看宏平均 F1。"
+            "共 2 个类别；总是猜“x”，在 train 中能对 90%。准确率在这里说明不了多少：请看宏平均 F1。"
         )
 
 

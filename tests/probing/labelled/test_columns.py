@@ -133,8 +133,8 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
     [
         (Columns(text="body"), "The file has no column “body”; its columns are text, label. Give another name"),
         (Columns(label="3"), "The file has no column “3”; its columns are text, label."),
-        (Columns("1", "1"), "Name the columns of texts and labels."),
-        (Columns("label", "label"), "Name the columns of texts and labels."),
+        (Columns("1", "1"), "Name the columns."),
+        (Columns("label", "label"), "Name the columns."),
     ],
 )
 def test_a_column_that_is_not_there_is_said(wanted: Columns, said: str) -> None:
@@ -151,7 +151,7 @@ def test_a_column_by_name_needs_a_header() -> None:
 def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_CLASSES", 3)
     text = "".join(f"text {at}\t{at}\n" for at in range(9))
-    with pytest.raises(UserError, match=r"^Column 2 .* 3 different .* 4 on"):
+    with pytest.raises(UserError, match=r"^Column 2 .* 3 labels.* 4 on"):
         rows(text)
     with pytest.raises(UserError, match=r"3 columns .* \(2 to 3"):
         rows("".join(f"text {at}\t{at}\tsame\n" for at in range(9)))

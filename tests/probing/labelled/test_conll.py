@@ -140,7 +140,7 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
     ("wanted", "said"),
     [
         (WordColumns(tag=3), "There is no column 3; the file has 2. Name another."),
-        (WordColumns(word=0), "The file has no column 0; it has 2."),
+        (WordColumns(word=0), "There is no column 0; the file has 2."),
         (WordColumns(word=2, tag=2), "Column 2 cannot hold both words and tags. Name two columns."),
         (WordColumns(word=2), "Line 1 has the tag “Ann”"),
     ],
@@ -156,7 +156,7 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conll, "MOST_KINDS", 1)
     with pytest.raises(UserError, match=r"line 2 .* 3 words"):
         parse("\n" + "a\tO\n" * 4, ANY)
-    with pytest.raises(UserError, match=r"over 1 kinds .* line 5"):
+    with pytest.raises(UserError, match=r"over 1 span types .* line 5"):
         parse(TWO, ANY)
 
 

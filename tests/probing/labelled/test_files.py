@@ -70,5 +70,5 @@ def test_limits_are_said_with_their_line(monkeypatch: pytest.MonkeyPatch) -> Non
     check_rows(1, 9)
     with pytest.raises(UserError, match=r"line 9 has 4 characters; .* 3"):
         check_length("abcd", 9)
-    with pytest.raises(UserError, match=r"than 2 rows, .* 9"):
+    with pytest.raises(UserError, match=r"over 2 rows, .* 9"):
         check_rows(2, 9)

@@ -101,7 +101,7 @@ def test_controls_that_are_left_out_are_told() -> None:
 @loop_over(
     ("files", "said"),
     [
-        (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”;"),
+        (TaskFiles(table("a.tsv", "x")), "a.tsv: All 60 rows have the label “x”."),
         (
             TaskFiles(File("a.tsv", table("a.tsv", "x", "y").content + b"one more\tz\n")),
             "a.tsv: Only line 61 has the label “z”; expected two rows or more.",
@@ -130,7 +130,7 @@ def test_what_is_wrong_is_said_with_the_file(files: TaskFiles, said: str) -> Non
         (TaskFiles(File("a.conll", b"Ann O\nsings O\n")), "a.conll: every tag is O."),
         (
             TaskFiles(conll("a.conll"), dev=conll("b.conll", "LOC")),
-            "b.conll: Line 1 has the label “LOC”, which a.conll lacks",
+            "b.conll: line 1 has the label “LOC”, which a.conll lacks",
         ),
         (TaskFiles(File("a.conll", b"Ann B-PER\n\nBob B-PER\n")), "a.conll: 2 different rows are too"),
     ],

@@ -96,5 +96,5 @@ def test_scores_by_hand() -> None:
 
 
 def test_sentences_of_other_lengths_are_no_pair() -> None:
-    with pytest.raises(ValueError, match="has 2 words but 1 tags"):
+    with pytest.raises(ValueError, match="has 2 words and 1 tags"):
         score([["O", "O"]], [["O"]])
