@@ -159,7 +159,7 @@ def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 @loop_over("label", ["2", "-1", "1.5", "x", "٣", "9" * 9])
 def test_a_number_beyond_the_list_is_said(label: str) -> None:
-    with pytest.raises(UserError, match=f"line 2 has the label “{label}”; expected 0 to 1, as there are"):
+    with pytest.raises(UserError, match=f"Line 2 has the label “{label}”; expected 0 to 1, as there are"):
         rows(f"It rained.\t0\nThey won.\t{label}\n", ANY, "weather", "sports")
 
 
