@@ -54,7 +54,7 @@ MARK = '<meta name="generator" content="Headlight">'
 
 @dataclass(frozen=True)
 class VariantPair:
-    """Two texts that differ by a word, and the words of the question about them."""
+    """Two texts that differ by a word, and the words that the site compares in them."""
 
     texts: tuple[str, str]
     words: tuple[str, str]
@@ -73,7 +73,7 @@ class SiteEntry:
 
 
 class SiteInput(argparse.Action):
-    """An option that adds an entry to the site; the order of the options is that of the page."""
+    """A command-line option that adds an entry to the site; the order of the options is that of the page."""
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
@@ -82,7 +82,7 @@ class SiteInput(argparse.Action):
 
 
 class InputCaption(argparse.Action):
-    """An option that gives the entry before it a caption."""
+    """A command-line option that gives the entry before it a caption."""
 
     def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
         """Replace the last entry by one with the caption."""
@@ -97,7 +97,7 @@ MOST_VARIANTS = 8
 
 
 def variants_of(text: str) -> list[tuple[str, str]]:
-    """Return the variants of a text with their words; braces contain the alternatives.
+    """Return the variants of a text with their words, such as those of "too {tired|wide}".
 
     Raise CommandError for several groups of alternatives, or for more than MOST_VARIANTS.
 
@@ -211,10 +211,13 @@ def run(asked: argparse.Namespace) -> int:
         else:
             for text in _texts(backend, request, entry, asked):
                 folder.add_text(text)
-    for name, lesson in lessons.items():
-        _add_lesson(folder, name, lesson)
+    live = None
     if asked.live:
-        _add_live(folder, *opened(asked.model), asked.revision)
+        backend, model = opened(asked.model)
+        _add_live(folder, backend, model, asked.revision)
+        live = CheckInput(model, "", revision=asked.revision or "")
+    for name, lesson in lessons.items():
+        _add_lesson(folder, name, lesson, live)
     files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
@@ -238,8 +241,11 @@ def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> 
     return RecordedPicture(trace, file.stem, caption=entry.caption)
 
 
-def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
-    """Add a lesson with the texts that its steps show; lessons name their own models."""
+def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson, live: CheckInput | None) -> None:
+    """Add a lesson with the texts that its steps show; lessons name their own models.
+
+    ``live`` has the model and the revision that run in the browser, if any.
+    """
     models = LocalBackend()
 
     def record(read: CheckInput) -> str:
@@ -254,7 +260,7 @@ def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
     contents = {}
     for code in folder.languages:
         with use_language(code):
-            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix)
+            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix, live)
     folder.add_lesson(contents)
 
 
@@ -281,7 +287,7 @@ def refuse_folder(folder: Path) -> None:
 
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
+    """Write the files of a site and delete those of an earlier one; raise CommandError if that fails."""
     earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
         for name in files:
@@ -353,5 +359,5 @@ def _describe(before: Any, now: Any, other: str) -> str:
         size=int(np.isfinite(now[0]).sum()),
         first=FAMOUS.candidates[0],
         second=FAMOUS.candidates[1],
-        least=LEAST,
+        least=f"{LEAST:.0%}",
     )

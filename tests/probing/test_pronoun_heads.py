@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from attention.trace import ModelId
+from i18n import translate
+from i18n.translation import use_language
 from inference import LocalBackend
 from inference.settings import Settings
 from probing.pronoun_heads import PronounHeadScore, best_pronoun_head, measure_pronoun_head, store, stored_pronoun_head
@@ -39,10 +41,14 @@ def test_other_weights_have_no_stored_head(tmp_path: Path) -> None:
     head = PronounHeadScore(1, 3, 90.0, 70.0, 97.0, 20, "first candidate", 60.0, 0.1, ((1, 2, 3, 18),))
     model = ModelId("mine", None, "encoder", "BertModel", "abc")
     store({model: head}, tmp_path / "heads.json")
-    assert stored_pronoun_head(model, tmp_path / "heads.json") == head
+    found = stored_pronoun_head(model, tmp_path / "heads.json")
+    assert found == head
     assert stored_pronoun_head(replace(model, weights="abd"), tmp_path / "heads.json") is None
     assert stored_pronoun_head(replace(model, weights=None), tmp_path / "heads.json") is None
     assert stored_pronoun_head(model, tmp_path / "missing.json") is None
+    assert found is not None
+    with use_language("zh"):
+        assert translate(found.rule) != "first candidate"
 
 
 def test_without_links_there_is_no_head() -> None:

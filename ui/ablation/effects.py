@@ -30,9 +30,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 ) -> FloatArray:
     """Return the change of a number by each edit set, shape (set,); may raise UserError.
 
-    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
-    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
-    is shorter if the visitor has stopped.
+    ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the work,
+    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. The array is shorter if the
+    visitor stops the work.
     """
     step = min(MOST_SETS, max(1, at_once // tokens))
     starts = range(0, len(sets), step)
@@ -45,9 +45,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 
 
 def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Arrange the values of heads (layer, head) as an array (layer, head), NaN for missing heads.
+    """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
 
-    ``found`` may be shorter than ``places``, the heads.
+    ``places`` are the heads of ``found``, which may be shorter.
 
     >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
     [[1.0, 2.0], [nan, nan]]

@@ -38,10 +38,11 @@ def draw_chart(
     on_click: Callable[[str], None] | None = None,
     about: About = page_provenance,
 ) -> None:
-    """Draw a figure in ``place`` or the current container, and under it the menu of its files.
+    """Draw a figure, and under it the menu of its files.
 
-    ``on_click`` is called with ``key`` when a mark is clicked; the session state under that key contains the mark.
-    ``about`` returns the provenance of the numbers, by default the page's model and texts.
+    ``place`` is the container, by default the current one. ``on_click`` is called with ``key`` when a mark is clicked;
+    the session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default
+    the page's model and texts.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}

@@ -78,10 +78,10 @@ def _parquet(columns: Columns, about: Mapping[str, Any]) -> bytes:
 
 
 def weights_notebook(view: View, layer: int, head: int, request: Mapping[str, Any]) -> bytes:
-    """Return a Jupyter notebook (nbformat 4.5) whose last variable ``weights`` is a head's map, shape (query, key).
+    """Return a Jupyter notebook (nbformat 4.5) that computes a head's map as ``weights``, shape (query, key).
 
-    ``request`` are the fields of the TraceRequest that gives the view's trace; ``layer`` and ``head`` count from 0.
-    The notebook fails if its largest weight differs by more than 0.001. Raise TooLong beyond MOST_CELLS weights.
+    ``request`` has the fields of the TraceRequest for the view's trace; ``layer`` and ``head`` count from 0. The
+    notebook fails if its largest weight differs by more than 0.001. Raise TooLong for more than MOST_CELLS weights.
     """
     check_cells(view)
     fields = ", ".join(f"{name}={value!r}" for name, value in request.items())

@@ -88,7 +88,7 @@ def _draw_result(atlas: Atlas, found: FoundLinks) -> None:
     counts = Counter(columns["head"].tolist()).most_common(SHOWN_HEADS)
     figure = bars(
         [found.heads[head].label for head, _count in counts],
-        [float(count) for _head, count in counts],
+        [count for _head, count in counts],
         theme(),
         _("Links by head"),
         _("links"),

@@ -1,4 +1,4 @@
-"""Effects of ablation: before and after, each head, random baselines, and the attention of later heads."""
+"""Effects of ablation: the answer before and after, each head, random edits, and later heads."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ LATER = "cause_later"
 
 
 def later_heads(case: AblationExperiment) -> None:
-    """Draw how much the attention of each head moves, and the rows of a head before and after."""
+    """Draw how much the edits change the attention of each head, and a head's rows before and after."""
     plain = case.watch.request
     before, after = get_backend().traces([plain, replace(plain, edits=case.edits)])
     moved = heads_moved(before, after)
@@ -236,8 +236,8 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
     gone, come = int((rows[1] - rows[0]).argmin()), int((rows[1] - rows[0]).argmax())
     show_notice(
         _(
-            "In head {head}, “{word}” changes most: “{less}” {less_before:.2f} → {less_after:.2f}, “{more}”"
-            " {more_before:.2f} → {more_after:.2f}.",
+            "In head {head}, “{word}” changes most: “{less}” {less_before:.0%} → {less_after:.0%}, “{more}”"
+            " {more_before:.0%} → {more_after:.0%}.",
             head=case.name(shown),
             word=cells[focus].text,
             less=cells[gone].text,

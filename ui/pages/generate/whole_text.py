@@ -1,4 +1,4 @@
-"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache, induction heads."""
+"""Prompt and generated tokens in a single pass: heads, attention sinks, cache check and induction heads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LISTED = 10
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    """Draw the scores of the induction test as two maps and a table; raise UserError if the model cannot answer."""
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
@@ -51,7 +51,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{found.matching[layer, head]:.2f} ({_('Not repeated')}: {found.control[layer, head]:.2f})",
+            share=f"{found.matching[layer, head]:.0%} ({_('Not repeated')}: {found.control[layer, head]:.0%})",
             rank=rank_of(found.matching, layer, head),
         ),
         role="status",
@@ -78,8 +78,8 @@ def summary(found: InductionScores) -> str:
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     return _(
-        "{head} gives {matching:.2f} of its attention to the token after the earlier copy (uniform: "
-        "{even:.2f}); {number} of {heads} heads give over half. Surprisal: {first:.1f} bits in the "
+        "{head} gives {matching:.0%} of its attention to the token after the earlier copy (uniform: "
+        "{even:.0%}); {number} of {heads} heads give over half. Surprisal: {first:.1f} bits in the "
         "first copy, {second:.1f} in the second.",
         head=name,
         matching=found.matching[layer, head],
@@ -167,7 +167,7 @@ def trace_request(request: NextToken) -> TraceRequest:
 
 
 def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> None:
-    """Draw the microscope on prompt and generated tokens, initially with the shown step's head and token."""
+    """Draw the microscope on prompt and generated tokens; it opens with the head and token of the shown step."""
     trace = read_whole(request)
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
@@ -198,7 +198,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{shares[layer, head]:.2f}",
+            share=f"{shares[layer, head]:.0%}",
             rank=rank_of(shares, layer, head),
         ),
         role="status",
@@ -235,8 +235,8 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
     """
     many = int((shares > HALF).sum())
     return _(
-        "The first token, “{token}”, gets {mean:.2f} of later tokens' attention (uniform: "
-        "{even:.2f}); {number} of {heads} heads give it over half.",
+        "The first token, “{token}”, gets {mean:.0%} of later tokens' attention (uniform: "
+        "{even:.0%}); {number} of {heads} heads give it over half.",
         token=trace.tokens[0],
         mean=np.nanmean(shares),
         even=even,
@@ -246,7 +246,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """Draw the comparison of step-by-step maps with those of a single pass, once the expander is open."""
+    """Draw the comparison of step-by-step maps with those of a single pass, if the section is open."""
     folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
     if not folded.open:
         return

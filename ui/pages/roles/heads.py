@@ -87,9 +87,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
-
-    Each head is counted for a single role.
+    """Return True for each head with ``role`` as its strongest role, shape (layer, head).
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
     [[False, True, False]]
@@ -136,7 +134,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on the attention sinks: the share of attention and the length of their values."""
+    """Return sentences on attention sinks: their share of attention and the norm of their values."""
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -145,7 +143,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.2f} on average. Its value "
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value "
                     "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the output.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
@@ -271,7 +269,7 @@ def _groups(
 
 
 def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """Return a sentence on the closest pair, the most isolated head and the distortion of the map."""
+    """Return a sentence on the closest pair, the most isolated head and the accuracy of the map."""
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)

@@ -5,7 +5,11 @@ import { attendingLayer, canonical, changed, createEchoes, fitSelection, neighbo
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
-const DWELL = 120; // ms that a pointer rests before a preview may fetch; three times as long for large answers
+/** Return the milliseconds that a pointer rests before a preview fetches so many numbers. @param {number} numbers */
+function dwellFor(numbers) {
+  if (numbers <= 50000) return 30;
+  return numbers <= 250000 ? 120 : 360;
+}
 
 /** @param {App} app @returns {Choosing} */
 export function createChoosing(app) {
@@ -67,8 +71,8 @@ export function createChoosing(app) {
     /** Return true if the pointer has rested long enough for a preview to fetch; else schedule a redraw. */
     rested() {
       if (!store.state.preview) return true;
-      const large = app.data.layers * app.data.heads * app.keys().length > 250000;
-      const left = (large ? 3 * DWELL : DWELL) - (performance.now() - since);
+      const numbers = app.data.layers * app.data.heads * app.keys().length;
+      const left = dwellFor(numbers) - (performance.now() - since);
       if (left > 0) {
         clearTimeout(dwelling);
         dwelling = setTimeout(app.redraw, left + 5);

@@ -1,7 +1,8 @@
 // The sentence about the link in question, the note about its baselines, and the strongest links.
 
 import { quoteWord, wordRange } from "./cells.js";
-import { argmax, percent, short, slice } from "./numbers.js";
+import { argmax, short, slice } from "./numbers.js";
+import { percent } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */

@@ -62,7 +62,7 @@ def test_the_sentence_has_the_numbers_of_the_model() -> None:
     layer, head = map(int, re.findall(r"(\d+)-(\d+)", sentence)[0])
     percents = [int(found) for found in re.findall(r"(\d+)%", sentence)]
     weights = [side.found[candidate, layer, head] for candidate in (0, 1) for side in (there, here)]
-    assert percents == [round(100 * float(weight)) for weight in weights]
+    assert percents == [1, *(round(100 * float(weight)) for weight in weights)]
 
 
 @pytest.mark.slow
