@@ -103,7 +103,7 @@ def _refuse_unreadable_text(folder: Path, name: str) -> None:
         if start.startswith(_MARKS):
             raise UserError(
                 gettext_lazy(
-                    "{file} of {name} begins with a byte-order mark. Save it without the mark.",
+                    "{file} of {name} begins with a byte-order mark. Save it as UTF-8 without the mark.",
                     file=file.name,
                     name=name,
                 ),
@@ -168,17 +168,8 @@ def _adapter(file: Path, name: str) -> str:
 
 def no_tokenizer(name: str, base: str | None) -> str:
     """Return the message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
-    if base is None:
-        return gettext_lazy(
-            "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
-            " it was trained from.",
-            name=name,
-        )
-    return gettext_lazy(
-        "{name} has no tokenizer. Copy tokenizer.json from {base}.",
-        name=name,
-        base=base,
-    )
+    base = base or gettext_lazy("its base model")
+    return gettext_lazy("{name} has no tokenizer. Copy tokenizer.json from {base}.", name=name, base=base)
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:

@@ -103,7 +103,7 @@ def test_what_is_set_in_python_completes_what_is_chosen(widget: Widget) -> None:
         ({"focus": -1}, "“focus” is '-1'"),
         ({"pinned": [[0, 9]]}, "“head” is '9'"),
         ({"pinned": 3}, "pinned=3 is not part of a selection; use layer, head"),
-        ({"pinned": [3]}, "pinned=[3] is no part"),
+        ({"pinned": [3]}, "pinned=[3] is not part"),
         ({"tab": "map"}, "tab='map' is not part of a selection; use matrix, lines."),
         ({"word": 1}, "word=1 is not part of a selection; use layer, head, focus"),
     ],

@@ -166,7 +166,7 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (a_shard_missing, r"weight file model-1\.safetensors is missing"),
     (a_broken_index, "cannot be read"),
     (no_config, r"is not a model: it has no config\.json"),
-    (a_broken_config, r"config\.json is not JSON"),
+    (a_broken_config, r"config\.json is not a JSON"),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors", "tokenizer.json", "config.json")),
     *((pointer(f), f"^{f} of mine .*git lfs pull") for f in ("model.safetensors.index.json", "vocab.txt")),
     (a_pointer_as_shard, r"^model-1\.safetensors of mine .*git lfs pull"),

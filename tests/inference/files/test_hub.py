@@ -143,7 +143,7 @@ def test_architectures_that_cannot_be_traced(
 
 
 def test_a_broken_config(fake: FakeHub, tmp_path: Path) -> None:
-    assert "is not JSON" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
+    assert "is not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"{")))
     assert "not a JSON object" in str(refusal(fake, tmp_path, variant(fake, "someone/odd", config_json=b"[]")))
 
 

@@ -143,7 +143,7 @@ def test_an_unpacking_that_fails_leaves_nothing(extra: Extra, settings: Settings
 def test_a_folder_that_cannot_be_written_is_said(extra: Extra, settings: Settings) -> None:
     assert settings.cache is not None
     settings.cache.write_text("a file where the folder should be")
-    with pytest.raises(UserError, match="written or"):
+    with pytest.raises(UserError, match="cannot be written"):
         extra.folder(settings)
 
 

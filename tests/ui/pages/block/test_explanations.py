@@ -78,7 +78,7 @@ def test_norms_say_where_they_stand() -> None:
 def test_what_is_shared_is_said() -> None:
     assert "Key–value heads: 2" in text_of("Llama", "decoder.1")
     assert "Key–value heads: 1" in text_of("Falcon", "decoder.1")
-    assert "side by side" in text_of("GPT-J", "decoder.3")
+    assert "in parallel" in text_of("GPT-J", "decoder.3")
     assert "2 of 3 layers attend within 4 tokens" in text_of("ModernBERT", "encoder.1")
 
 
