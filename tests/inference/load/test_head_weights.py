@@ -118,7 +118,7 @@ def test_norms_named_as_in_2018_are_known(tmp_path: Path, settings: Settings) ->
 @pytest.mark.parametrize("head", [MASKED, NEXT_SENTENCE])
 def test_models_that_write_fill_no_blanks(tmp_path: Path, settings: Settings, kind: str, head: str) -> None:
     folder = save_bare(tmp_path / "models" / kind, kind)
-    with pytest.raises(UserError, match=f"{kind} has no head that"):
+    with pytest.raises(UserError, match=f"{kind} has no .*-"):
         asked(settings, folder, head)
 
 

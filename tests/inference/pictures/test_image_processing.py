@@ -122,5 +122,5 @@ def test_sizes_that_are_not_read(tmp_path: Path, shown: Picture, side: int, limi
 
 def test_a_rule_of_resizing_that_is_not_known(tmp_path: Path) -> None:
     found = eye(sight("ViT"), tmp_path, size={"longest_edge": 30, "shortest_edge": 20})
-    with pytest.raises(UserError, match="a rule"):
+    with pytest.raises(UserError, match="unknown rule"):
         found.read(picture())

@@ -100,7 +100,7 @@ def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, Loaded
 
 
 def test_a_target_for_a_model_that_writes_none(models: dict[str, LoadedModel]) -> None:
-    with pytest.raises(UserError, match=r"^bert .* second"):
+    with pytest.raises(UserError, match=r"^bert .* target"):
         samples(models["bert"], TraceRequest(text="a", target="b"))
 
 
@@ -141,7 +141,7 @@ def test_written_tokens_that_cannot_be(models: dict[str, LoadedModel]) -> None:
         samples(models["t5"], TraceRequest(text="a", target="b", written=(5,)))
     with pytest.raises(UserError, match=r"Token 350 .* 0 to 349"):
         samples(models["gpt2"], TraceRequest(text="a", written=(350,)))
-    with pytest.raises(UserError, match=r"has 49 tokens .* 48"):
+    with pytest.raises(UserError, match=r"have 49 tokens; .* 48"):
         samples(models["gpt2"], TraceRequest(text="a", written=(5,) * 48))
 
 

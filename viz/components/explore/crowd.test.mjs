@@ -93,7 +93,7 @@ describe("beyond both", () => {
     const said = (doubts, more = {}) => doubt({ ...facts, ...more, doubts: () => doubts });
     assert.equal(
       said({ usual: 0.11, placed: 0.04 }),
-      "Other words give “animal” 11% on average; corrected for this: rank 1 of 2 heads.",
+      "Other words give “animal” 11% on average; then rank 1 of 2 heads.",
     );
     assert.match(
       said({ usual: 0.1, placed: 0.9 }),
