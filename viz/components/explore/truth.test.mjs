@@ -70,7 +70,7 @@ describe("the sentence about a link", () => {
     const rows = { ...ROWS, data: ROWS.data.map((weight) => -weight) };
     assert.match(
       say({ signed: true, rows: [rows] }),
-      /from “was” to “animal” is −0\.60, furthest from zero of all 6 heads\.$/,
+      /“was” to “animal” is −0\.60, furthest from zero of all 6 heads\.$/,
     );
   });
 

@@ -129,7 +129,7 @@ export const WORDS = {
   page_html: sentence("This view as HTML"),
   notebook: sentence("Python notebook"),
   gridName: sentence("Grid"),
-  captionBase: sentence("layers, heads, positions from 0"),
+  captionBase: sentence("layers, heads and positions counted from 0"),
   lost: sentence("Connection lost, retrying …"),
   again: sentence("The result left the server's memory; computing it again …"),
   working: sentence("Working …"),
