@@ -67,7 +67,7 @@ def test_a_notebook_gives_the_weights_that_the_view_shows(client: TestClient) ->
     names: dict[str, Any] = {}
     for cell in cells[1:]:
         exec("".join(cell["source"]), names)
-    np.testing.assert_array_equal(names["weights"], View(trace, words=True).weights(1, 2))
+    np.testing.assert_array_equal(names["numbers"], View(trace, words=True).weights(1, 2))
 
 
 def test_an_opened_file_has_no_notebook(client: TestClient, trace: Trace) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.answer_windows import NOWHERE, token_span
-from attention.edits import Ablate, EditSet
+from attention.edits import Ablate, EditSet, as_head_map
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View, flow
@@ -17,7 +17,7 @@ from i18n import _, translate
 from inference import TraceRequest
 from inference.tasks.answers import BOTH, END, START, AnswerSpan, PassageAnswers
 from inference.tasks.edit_effects import SpanEffects
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.attribution.methods import AttributionRequest, TargetSpan, compute_attributions
 from ui.attribution.views import draw_methods, draw_word_effects, words_csv
 from ui.input.controls import bound_widget, control_row, head_of, keep_head, rank_of

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.similarity import sum_runs
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.hidden_states import Pooled
@@ -45,6 +46,7 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 HITS, SEARCH = "similarity_hits", "similarity_search"
 
@@ -209,8 +211,9 @@ def _per_word(found: WordTable) -> None:
         st.columns(2), (1, 0), [_("Words of {text}", text=name) for name in "AB"], strict=True
     ):
         shares, names = found.table.sum(axis=axis), found.names[1 - axis]
+        kept = largest_words(np.abs(shares))
         figure = source_terms(
-            {names[at]: [float(shares[at])] for at in largest_words(np.abs(shares))},
+            {names[at]: [float(shares[at])] for at in kept},
             [title],
             theme(),
             title,
@@ -221,7 +224,11 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-        )
+            computation=Computation(
+                "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
+                f"numbers = table.sum(axis={axis})[kept]",
+                request=found.request, runs=found.runs, kept=kept, sum_runs=sum_runs),
+        )  # fmt: skip
     note_omitted(found)
 
 
