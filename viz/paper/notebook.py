@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from importlib import metadata
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from i18n import _
 from viz.export import check_cells
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+QUOTED = 80  # most characters of a text in a methods sentence
 CLOSE = 1e-3  # largest difference from the figure's numbers, relative to their largest
 Imports = set[tuple[str, str]]
 
@@ -37,6 +39,10 @@ class Computation:
         """Declare the code and the names that it uses."""
         self.code, self.names = code, names
 
+    def then(self, code: str) -> Computation:
+        """Return the computation with ``code`` after its own."""
+        return Computation(f"{self.code}\n{code}", **self.names)
+
 
 def python_source(value: Any, imports: Imports) -> str:
     """Return an expression that gives ``value``, and add the names that it needs to ``imports``.
@@ -48,8 +54,9 @@ def python_source(value: Any, imports: Imports) -> str:
     "{'a': (1, None), 'b': [0.5]}"
     """
     if callable(value):
-        imports.add((value.__module__, value.__name__))
-        return value.__name__
+        name: str = getattr(value, "__name__")  # noqa: B009  (of functions and classes only)
+        imports.add((value.__module__, name))
+        return name
     if dataclasses.is_dataclass(value):
         fields = [field for field in dataclasses.fields(value) if field.init and not _is_default(value, field)]
         given = (f"{field.name}={python_source(getattr(value, field.name), imports)}" for field in fields)
@@ -136,6 +143,7 @@ def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:
     """
     made = [
         title,
+        f"“{shorten(str(about['text']), QUOTED, placeholder='…')}”" if "text" in about else "",
         f"{about['model']} ({', '.join(_identity(about))})" if "model" in about else "",
         version(),
     ]

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from inference import LocalBackend
-from tests.support.asking import asked
+from inference.task_heads import ANSWER
+from inference.tasks.answers import BOTH, END, START
+from tests.support import tinylabels, tinymodels
+from tests.support.asking import allowed, asked
+from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
 from ui.show import chart
 from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
 from viz.paper.notebook import Computation, computation_notebook
 
+DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": {"lens_map"}}
+ENDS = (BOTH, START, END)
 # (view, address, figures whose menus offer a notebook)
 CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     (
@@ -30,6 +37,13 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
     ("compare", {}, {"compare_grid"}),
     ("measure", {"control": 0}, {"measure_map"}),
+    ("next_sentence", {}, {"judged_bars", "flow_map"}),
+    ("answers", {}, {"answers_attention_map"}),
+    ("masked_words", {}, {"masked_bars"}),
+    ("masked_words", {"show": "looks"}, {"blank_map"}),
+    ("masked_words", {"show": "layers"}, {"lens_map"}),
+    ("vectors", {}, {"vectors_cosine"}),
+    ("positions", {}, {"order_heads"}),
 ]
 
 
@@ -61,7 +75,34 @@ def executed(notebook: bytes) -> Any:
 def test_a_notebook_gives_the_numbers_of_its_figure(
     monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], keys: set[str]
 ) -> None:
-    found = offered(monkeypatch, view, query)
+    compare(offered(monkeypatch, view, query), keys)
+
+
+@pytest.mark.slow
+def test_a_notebook_of_a_decoder_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tinymodels.save(tmp_path / "gpt2", "gpt2")
+    with allowed(tmp_path):
+        query = {"model": tmp_path / "gpt2", "text": "The cat sat on the mat, and the dog"}
+        for show, keys in DECODER.items():
+            compare(offered(monkeypatch, "generate", {**query, "show": show}), keys)
+
+
+@pytest.mark.slow
+def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tinylabels.save(tmp_path / "tiny", "BERT", ANSWER, ("start", "end"))
+    with allowed(tmp_path):
+        query = {"model": tmp_path / "tiny", "text": "who played", "pair": "the animal was a cat and it played"}
+        for ends in ENDS:
+            found = offered(monkeypatch, "answers", {**query, "ends": ends})
+            compare(found, {"answers_attention_map", "answers_heads_map"})
+
+
+def compare(found: dict[str, tuple[Figure, Computation]], keys: set[str]) -> None:
+    """Assert that the figures with these keys have notebooks that give their numbers."""
     assert set(found) == keys
     for key, (figure, computation) in found.items():
         shown = figure_numbers(figure)

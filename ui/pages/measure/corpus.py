@@ -217,4 +217,4 @@ def load_scores(
         if state.done:
             show_notice(_("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason))
         return None
-    return CorpusScores(corpus, state, chooser and chooser.tally, random, plan.model, plan.revision)
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, plan.model, plan.revision)

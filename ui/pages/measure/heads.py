@@ -71,7 +71,8 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     bound_widget(
         MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
-    show_notice(summary(found, best[relation], len(best)), role="status")
+    result = summary(found, best[relation], len(best))
+    show_notice(result, role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
@@ -81,7 +82,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     if candidates(found.corpus):
         notes.append(CANDIDATES)
     note = join_sentences(*map(translate, notes))
-    draw_chart(figure, "measure_scores", about=model_provenance, test=note)
+    draw_chart(figure, "measure_scores", about=model_provenance, test=join_sentences(result, note))
     st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
@@ -210,7 +211,8 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    show_notice(describe_counts(mine, untrained), role="status")
+    result = describe_counts(mine, untrained)
+    show_notice(result, role="status")
     left, right = st.columns(2)
     note = _(
         "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "

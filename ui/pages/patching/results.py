@@ -77,7 +77,7 @@ class PatchingResult:
             f"effects = patching_effect({patched}, ({here})[0], ({there})[0])\n"
             f"numbers = effects.reshape({'first.layers' if kind == 'h' else 'first.layers + 1'}, -1)"
         )
-        made: dict[str, Any] = {"h": {"head_patches": head_patches}, "s": {"residual_patches": residual_patches}}[kind]
+        made: dict[str, Any] = {"head_patches": head_patches} if kind == "h" else {"residual_patches": residual_patches}
         return Computation(
             code, readings=self.metric.requests, recipient=self.metric.here, donor=self.metric.there, View=View,
             align=align, paired_tokens=paired_tokens, answers_under=answers_under, replace=replace,
