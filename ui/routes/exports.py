@@ -27,7 +27,7 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_json
 from viz.paper.matrix import draw_matrix
-from viz.paper.notebook import computation_notebook, version, weights_computation, weights_methods
+from viz.paper.notebook import citation, computation_notebook, weights_computation, weights_methods
 from viz.paper.page import FORMATS as IMAGES
 from viz.paper.page import BadOption, paper_options, render
 from viz.paper.tables import FORMATS as TABLES
@@ -88,10 +88,19 @@ def notebook(trace: Trace, look: ViewOptions, request: Request) -> Response:
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     computation = weights_computation(view, layer, head, _request_of(trace))
-    about = f"{weights_methods(view, layer, head)} {version()}."
+    about = weights_methods(view, layer, head)
     content = computation_notebook(computation, LocalBackend, about, view.weights(layer, head).astype(np.float64))
     name = file_stem("headlight-attention", caption(view, layer, head))
     return file_response(f"{name}.ipynb", "application/x-ipynb+json", content)
+
+
+def methods(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return the methods sentence of the selected head's weights and the citation, separated by an empty line."""
+    view = get_trace_store().view(trace, look)
+    layer, head = head_of(request.query_params, view)
+    name = f"{file_stem('headlight-methods', caption(view, layer, head))}.txt"
+    content = f"{weights_methods(view, layer, head)}\n\n{citation()}\n"
+    return file_response(name, "text/plain; charset=utf-8", content.encode())
 
 
 def _request_of(trace: Trace) -> TraceRequest:
@@ -120,6 +129,7 @@ FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
     "export.json": json,
     "export.html": html,
     "export.ipynb": notebook,
+    "export.txt": methods,
     "links.csv": links,
 }
 

@@ -122,9 +122,9 @@ def weights_computation(view: View, layer: int, head: int, request: object) -> C
 
 
 def weights_methods(view: View, layer: int, head: int) -> str:
-    """Return a sentence for a paper's methods section: the head, the model, its weights' hash and the tokens."""
+    """Return a methods section's text: the head, the model, its weights' hash, the tokens and the version."""
     model = view.trace.model
-    return _(
+    made = _(
         "Attention weights of head {layer}-{head} of {model} (revision {revision}, weights SHA-256 {weights}), "
         "counted from 0, on a text of {tokens} tokens.",
         layer=layer,
@@ -134,6 +134,7 @@ def weights_methods(view: View, layer: int, head: int) -> str:
         weights=model.weights or "–",
         tokens=len(view.trace.source),
     )
+    return f"{made} {version()}."
 
 
 def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:

@@ -133,6 +133,7 @@ export const WORDS = {
   numbers: sentence("Numbers as {format}"),
   page_html: sentence("This view as HTML"),
   notebook: sentence("Python notebook"),
+  methods: sentence("Methods sentence"),
   gridName: sentence("Grid"),
   captionBase: sentence("layers, heads and positions counted from 0"),
   lost: sentence("Connection lost, retrying …"),
