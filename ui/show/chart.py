@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -22,6 +24,9 @@ from viz.paper.notebook import Computation, citation, computation_notebook, figu
 from viz.paper.page import FORMATS, LARGEST, SMALLEST, USUAL, WIDTHS, PaperOptions, render
 
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}  # The menu Download replaces it.
+
+
+NOTEBOOK = "application/x-ipynb+json"
 
 
 def theme() -> Theme:
@@ -82,7 +87,7 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
             content, kind = figure.to_html(config=CONFIG).encode(), "text/html"
         elif chosen == "ipynb" and computation is not None:
             content = computation_notebook(computation, LocalBackend, methods, figure_numbers(figure))
-            kind = "application/x-ipynb+json"
+            kind = NOTEBOOK
         else:
             content, kind = tables.table_file(chart_table(figure), chosen, about), tables.FORMATS[chosen]
         is_csv, name = chosen == "csv", f"headlight-{key.replace('_', '-')}"
@@ -95,9 +100,37 @@ def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computa
             key=f"{key}_file",
             provenance=about if is_csv else None,
         )
-        for label, text in ((_("Methods sentence"), methods), (_("Citation"), citation())):
-            st.caption(label)
-            st.code(text, language=None, wrap_lines=True)
+        _draw_citation(methods)
+
+
+def _draw_citation(methods: str) -> None:
+    """Draw the methods sentence and the citation, each with a button that copies it."""
+    for label, text in ((_("Methods sentence"), methods), (_("Citation"), citation())):
+        st.caption(label)
+        st.code(text, language=None, wrap_lines=True)
+
+
+@st.fragment
+def draw_notebook_menu(
+    title: str, key: str, numbers: Sequence[float] | npt.NDArray[Any], provenance: About, computation: Computation
+) -> None:
+    """Draw the menu of a figure that saves its own images and tables: the notebook of its numbers, and the citation."""
+    menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        about = {"figure": title, **provenance()}
+        methods = figure_methods(title, about, "")
+        download_button(
+            _("Python notebook"),
+            computation_notebook(computation, LocalBackend, methods, np.asarray(numbers, np.float64)),
+            f"{file_stem(f'headlight-{key}', about)}.ipynb",
+            title,
+            kind=NOTEBOOK,
+            key=f"{key}_file",
+            provenance=None,
+        )
+        _draw_citation(methods)
 
 
 def _format_name(name: str) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention.mask import FloatArray
 from inference import LocalBackend
 from inference.task_heads import ANSWER
 from inference.tasks.answers import BOTH, END, START
 from tests.support import tinylabels, tinymodels
 from tests.support.asking import allowed, asked
 from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
-from ui.show import chart
+from ui.show import chart, microscope
 from viz.figures.theme import Figure
 from viz.paper.chart_table import figure_numbers
 from viz.paper.notebook import Computation, computation_notebook
@@ -32,6 +33,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("cause", {"edits": "a3-1", "watch": "vector"}, {"cause_all", "cause_random", "cause_later"}),
     ("patching", {}, {"patching_states", "patching_heads"}),
     ("patching", {"watch": "vector"}, {"patching_states", "patching_heads"}),
+    ("agreement", {}, {"agreement_figure"}),
+    ("similarity", {}, {"similarity_matrix"}),
     ("similarity", {"show": "words"}, {"similarity_words_0", "similarity_words_1"}),
     ("similarity", {"show": "heads"}, {"similarity_heads"}),
     ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
@@ -47,15 +50,22 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -> dict[str, tuple[Figure, Computation]]:
-    """Return the figures of a view that have a computation, with the computation."""
-    found: dict[str, tuple[Figure, Computation]] = {}
+Offered = dict[str, tuple[FloatArray, Computation]]
+
+
+def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -> Offered:
+    """Return the numbers and the computations of the figures of a view that have a computation."""
+    found: Offered = {}
 
     def keep(figure: Figure, key: str, _about: object, computation: Computation | None, _test: str) -> None:
         if computation is not None:
-            found[key] = figure, computation
+            found[key] = figure_numbers(figure), computation
+
+    def keep_matrix(_title: str, key: str, numbers: FloatArray, _about: object, computation: Computation) -> None:
+        found[key] = np.ravel(numbers), computation
 
     monkeypatch.setattr(chart, "_draw_menu", keep)
+    monkeypatch.setattr(microscope, "draw_notebook_menu", keep_matrix)
     page = asked(view, **query)
     assert not page.exception
     return found
@@ -101,11 +111,10 @@ def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
             compare(found, {"answers_attention_map", "answers_heads_map"})
 
 
-def compare(found: dict[str, tuple[Figure, Computation]], keys: set[str]) -> None:
+def compare(found: Offered, keys: set[str]) -> None:
     """Assert that the figures with these keys have notebooks that give their numbers."""
     assert set(found) == keys
-    for key, (figure, computation) in found.items():
-        shown = figure_numbers(figure)
+    for key, (shown, computation) in found.items():
         numbers = np.ravel(executed(computation_notebook(computation, LocalBackend, "", shown)))
         np.testing.assert_allclose(numbers, shown, atol=1e-4, err_msg=key)
         assert np.ptp(shown[np.isfinite(shown)]) > 0, key

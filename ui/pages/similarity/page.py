@@ -183,7 +183,14 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
+        computation=_table("numbers = table", found),
     )
+
+
+def _table(code: str, found: WordTable, **names: Any) -> Computation:
+    """Return the computation of ``code`` from ``table``, the parts of the cosine by words."""
+    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
+    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
 
 
 def _lines(found: WordTable) -> None:
@@ -224,10 +231,7 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-            computation=Computation(
-                "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
-                f"numbers = table.sum(axis={axis})[kept]",
-                request=found.request, runs=found.runs, kept=kept, sum_runs=sum_runs),
+            computation=_table(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
         )  # fmt: skip
     note_omitted(found)
 
