@@ -19,7 +19,7 @@ from ui.attribution.methods import (
 )
 from viz.paper.notebook import Computation
 
-SCORES = {
+SCORES: dict[str, str] = {
     ATTENTION: "by_word(mean_maps(trace)[-1])",
     ROLLOUT: "by_word(rollout(with_residual(mean_maps(trace))))",
     FLOW: "by_word(backend.inspect(FlowToWord(**given, focus=focus)).values)",
@@ -36,7 +36,7 @@ def by_word(values):
     row = values if values.ndim == 1 else values[slice(*focus)].mean(axis=0)
     return np.abs(over_words(row, words))
 """
-BEFORE = {  # lines that a method needs
+BEFORE: dict[str, str] = {  # lines that a method needs
     NORMS: "last = trace.attending()[-1]\n"
     "layer = backend.inspect(LayerQuestion(**given, part=trace.part, layer=last))\n",
     ZEROING: "asked = [ZeroedValues(**given, focus=focus, layer=layer) for layer in trace.attending()]\n"

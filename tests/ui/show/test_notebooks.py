@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from attention.mask import FloatArray
 from inference import LocalBackend
 from inference.task_heads import ANSWER
 from inference.tasks.answers import BOTH, END, START
@@ -50,7 +50,8 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-Offered = dict[str, tuple[FloatArray, Computation]]
+Numbers = npt.NDArray[np.float64]
+Offered = dict[str, tuple[Numbers, Computation]]
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -> Offered:
@@ -61,7 +62,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -
         if computation is not None:
             found[key] = figure_numbers(figure), computation
 
-    def keep_matrix(_title: str, key: str, numbers: FloatArray, _about: object, computation: Computation) -> None:
+    def keep_matrix(_title: str, key: str, numbers: Numbers, _about: object, computation: Computation) -> None:
         found[key] = np.ravel(numbers), computation
 
     monkeypatch.setattr(chart, "_draw_menu", keep)
