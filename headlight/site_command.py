@@ -54,7 +54,7 @@ MARK = '<meta name="generator" content="Headlight">'
 
 @dataclass(frozen=True)
 class VariantPair:
-    """Two texts that differ by a word, and the words of the question about them."""
+    """Two texts that differ by a word, and the words that the site compares in them."""
 
     texts: tuple[str, str]
     words: tuple[str, str]
@@ -73,7 +73,7 @@ class SiteEntry:
 
 
 class SiteInput(argparse.Action):
-    """An option that adds an entry to the site; the order of the options is that of the page."""
+    """A command-line option that adds an entry to the site; the order of the options is that of the page."""
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
@@ -82,7 +82,7 @@ class SiteInput(argparse.Action):
 
 
 class InputCaption(argparse.Action):
-    """An option that gives the entry before it a caption."""
+    """A command-line option that gives the entry before it a caption."""
 
     def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
         """Replace the last entry by one with the caption."""
@@ -97,7 +97,7 @@ MOST_VARIANTS = 8
 
 
 def variants_of(text: str) -> list[tuple[str, str]]:
-    """Return the variants of a text with their words; braces contain the alternatives.
+    """Return the variants of a text with their words, such as those of "too {tired|wide}".
 
     Raise CommandError for several groups of alternatives, or for more than MOST_VARIANTS.
 
@@ -281,7 +281,7 @@ def refuse_folder(folder: Path) -> None:
 
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
+    """Write the files of a site and delete those of an earlier one; raise CommandError if that fails."""
     earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
         for name in files:

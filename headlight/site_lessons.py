@@ -1,6 +1,6 @@
-"""Lessons of a static site: every step with its recorded view, and the right answers about fixed texts.
+"""Lessons of a static site: every step with its recorded view, and the right answers for its texts.
 
-Answers are computed when the site is built. A view that needs the app is replaced by a sentence that says so.
+Answers are computed when the site is built. A view that needs the app is replaced by a sentence.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Writer = Callable[[bytes], str]  # stores data in the site and returns its file
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """A step with everything that the models gave: its input, the file of its text, guesses, and the right answer."""
+    """A step with all results of models: its input, the file of its text, predictions, and the right answer."""
 
     step: LessonStep
     reading: CheckInput
@@ -77,7 +77,7 @@ class RecordedStep:
 
 
 def chosen_lessons(names: Sequence[str]) -> dict[str, Lesson]:
-    """Return lessons by name: bundled lessons, lesson files, or the whole course without a name.
+    """Return lessons by name: bundled lessons or lesson files; without a name, the whole course.
 
     Raise CommandError for an unknown name or a file with faults.
     """
@@ -103,7 +103,10 @@ def _read_lesson(file: Path) -> Lesson:
 
 
 def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep:
-    """Return a step with its recorded view and its right answer; reasons replace what cannot be computed."""
+    """Return a step with its recorded view and its right answer.
+
+    Results that cannot be computed are replaced by the reason.
+    """
     reading = input_of(step.view) if step.view is not None else CheckInput(EMBEDDED, "")
     asked = CheckContext(models, reading)
     found: dict[str, Any] = {"kind": "" if step.view is None else kind_of(step.view)}
@@ -129,7 +132,7 @@ def kind_of(view: LessonView) -> str:
 
 
 def input_of(view: LessonView) -> CheckInput:
-    """Return the fields of a view's link that determine its numbers.
+    """Return the fields in a view's link that affect its numbers.
 
     >>> input_of(LessonView("explore", (("text", "A cat."), ("words", "1")))).words
     True
@@ -184,7 +187,7 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
 
 
 def alignment_of(view: LessonView, asked: CheckContext) -> MatrixSpec:
-    """Return the cross-attention of a link's head, or of all heads of its layer together, by the word that is written.
+    """Return the cross-attention of the head in a link, or the mean over its layer's heads, by generated word.
 
     Raise Unanswerable if the model has no cross-attention.
     """

@@ -43,7 +43,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the mean weight that the words of the text other than ``word`` give ``to`` in a head."""
+    """Compute the mean weight on ``to`` over the words of the text other than ``word``, in a head."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -65,9 +65,9 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
 
 
 def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """Find the head whose weight from ``word`` to ``to`` most exceeds the mean weight that other words give ``to``.
+    """Find the head whose weight from ``word`` to ``to`` is most above the mean weight of other words on ``to``.
 
-    Heads within ``within`` of the best are correct too.
+    Heads within ``within`` of the best are correct, too.
     """
     view = asked.view()
     beyond, given = _beyond(view, word, to)
@@ -93,7 +93,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
 def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
     """Find the head with the largest weight from ``word`` to ``to``.
 
-    Heads within ``within`` of the best are correct too.
+    Heads within ``within`` of the best are correct, too.
     """
     view = asked.view()
     given = view.rows(place(view.queries, word))[..., place(view.keys, to)]
@@ -148,9 +148,9 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
 
 
 def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
-    """Find the cell to which ``word`` gives the largest weight in a head.
+    """Find the token or word to which ``word`` gives the largest weight in a head.
 
-    Special tokens are left out unless ``special``.
+    Special tokens are left out unless ``special`` is set.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -222,7 +222,7 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
 ) -> CheckedAnswer:
     """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``.
 
-    Each difference of the two weights must exceed ``by``.
+    In each text, the weights on both words must differ by more than ``by``.
     """
     here, there = asked.view(), asked.reads({"text": other}).view()
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
@@ -380,7 +380,7 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 
 
 def reads(name: str, value: Any) -> bool:
-    """Return True if an argument of a check replaces a field of its input, such as the text."""
+    """Return True if the argument ``name`` of a check replaces a field of the check's input, such as the text."""
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 
 

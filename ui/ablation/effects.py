@@ -30,9 +30,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 ) -> FloatArray:
     """Return the change of a number by each edit set, shape (set,); may raise UserError.
 
-    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
-    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
-    is shorter if the visitor has stopped.
+    ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the work,
+    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. The array is shorter if the
+    visitor stops the work.
     """
     step = min(MOST_SETS, max(1, at_once // tokens))
     starts = range(0, len(sets), step)

@@ -1,4 +1,4 @@
-"""Controls of the language, the part of the model, and the view options."""
+"""Controls of the language, the stack of the model, and the view options."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ HELP = gettext_lazy("The encoder reads the source; the decoder attends to its ow
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
-    """Draw the selection of the part (encoder, decoder, cross-attention) if the trace has several.
+    """Draw the selection of the stack (encoder, decoder, cross-attention) if the trace has several.
 
-    Show a notice if the part has no queries, keys and values.
+    Show a notice if the stack has no queries, keys and values.
     """
     if len(trace.parts) > 1:
         st.session_state[PARTS_KEY] = look.part or trace.part

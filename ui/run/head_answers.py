@@ -1,4 +1,4 @@
-"""The link from a source word to each of two candidates, in every head, for a text and its variants."""
+"""The links between a source word and two candidates, in every head, for a text and its variants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True)
 class Words:
-    """A source word and two candidates, as cells of a view."""
+    """A source word and two candidates, as indices of words in a view."""
 
     source: int
     first: int
@@ -49,15 +49,18 @@ class HeadAnswers:
 
     @property
     def is_adjusted(self) -> bool:
-        """Return True if strengths are above the column mean and positional prior, not plain weights."""
+        """Return True if strengths are weights above their expected values (attention.excess), not plain weights."""
         return self.strengths is not self.found
 
     def name(self, cell: int) -> str:
-        """Return the word of a cell in quotation marks."""
+        """Return a word of the view in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
 
     def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return (attended word, other words that attend to it most, all other words); the last two are counts."""
+        """Return the word to which the source attends most in a head, and two counts.
+
+        They are the number of other words that attend to it most, and the number of all other words.
+        """
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
         times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)

@@ -41,7 +41,7 @@ def request_of(choice: ViewState) -> TraceRequest:
 def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
     """Return the model and the texts of a displayed trace, as fields of a model request.
 
-    An opened file names its own model. A truncated text stays truncated.
+    If the trace is from a file, they are those of the file. A truncated text stays truncated.
     """
     opened = bool(choice.opened)
     return {
@@ -74,7 +74,7 @@ def by_chinese_words(choice: ViewState) -> bool:
 def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
     """Return the trace for ``choice``; if it fails, show the error on the page and return None.
 
-    ``signed`` is True if the page supports files of signed values; other pages need attention weights.
+    ``signed`` is True if the page also supports files with signed values instead of attention weights.
     """
     trace = _read(choice)
     if trace is not None and not signed and any(map(trace.is_signed, trace.parts)):
@@ -154,11 +154,11 @@ EDITED = "edited_trace"  # Session key of the trace id of an edited text, which 
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return what remains of a selection after an edit of the text: fields of the view, and notes.
+    """Return the parts of a selection that remain after an edit of the text: fields of the view, and notes.
 
-    For a new text, return ({}, []). The notes are sentences about removed words. The edited text is traced here, and
-    the page finds its trace in the cache. If it cannot be traced, the page shows the error. A text of more than LONG
-    characters keeps no fields; the page traces it with a progress bar and a stop button.
+    The notes are sentences about removed words. For a new text, return ({}, []). The edited text is traced here; the
+    page then finds its trace in the cache, or shows the error if it fails. For a text of more than LONG characters
+    nothing remains, because the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
@@ -178,5 +178,5 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
 
 
 def was_edited(trace_id: str) -> bool:
-    """Return True if a trace's text is an edit of the text shown before, whose head is still selected."""
+    """Return True if the text is an edit of the text shown before, so that its head is still selected."""
     return bool(st.session_state.get(EDITED) == trace_id)

@@ -47,12 +47,12 @@ def draw_chart(  # noqa: PLR0913  (keyword options of a figure)
     computation: Computation | None = None,
     test: str = "",
 ) -> None:
-    """Draw a figure in ``place`` or the current container, and under it the menu of its files.
+    """Draw a figure, and under it the menu of its files.
 
-    ``on_click`` is called with ``key`` when a mark is clicked; the session state under that key contains the mark.
-    ``about`` returns the provenance of the numbers, by default the page's model and texts.
-    ``computation`` gives the figure's numbers from the trace or a request; without it, the menu offers no notebook.
-    ``test`` are the sentences on the statistics for the methods section of a paper.
+    ``place`` is the container, by default the current one. ``on_click`` is called with ``key`` when a mark is clicked;
+    the session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default
+    the page's model and texts. ``computation`` gives the figure's numbers from a trace or another request; without it,
+    the menu offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}

@@ -20,7 +20,7 @@ TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Compute and draw the logit lens of the blank number ``at``."""
+    """Compute and draw the logit lens of blank number ``at``: the predictions after each layer."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -93,7 +93,7 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the layer from which on the model's answer always ranks first."""
+    """Return a sentence with the first layer after which the model's answer stays in the first rank."""
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None

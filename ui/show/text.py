@@ -126,7 +126,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Format a probability from its natural logarithm; that of a long text underflows as a float.
+    """Format a probability, given its natural logarithm, because a long text's probability underflows.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
@@ -155,7 +155,7 @@ def superscript(number: int) -> str:
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """Return the names with numbers appended to those that occur twice or more, from left to right.
+    """Return the names with numbers appended to repeated names, from left to right.
 
     >>> number_duplicates(["the", "key", "to", "the", "lock"])
     ['the (1)', 'key', 'to', 'the (2)', 'lock']

@@ -26,10 +26,10 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     other: float | None = None,
     marked: Sequence[int] = (),
 ) -> go.Figure:
-    """Draw horizontal bars, the first on top; ``marked`` indices have the accent colour.
+    """Draw horizontal bars, the first on top; those with the indices ``marked`` have the accent colour.
 
-    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the
-    remaining values, a pale bar at the bottom.
+    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the remaining
+    values, a pale bar at the bottom.
     """
     names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
@@ -87,9 +87,9 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the model's probabilities of tokens as bars, and those after a decoding rule as marks.
 
-    ``own`` are the model's probabilities, ``drawn`` the rule's. The first token is on top. ``labels`` are text, not
-    markup, and may repeat; a token that cannot be sampled has its mark at zero. Labels of the ``marked`` indices are
-    bold.
+    ``own`` are the model's probabilities, and ``drawn`` those after the rule. The first token is on top. ``labels`` are
+    text, not markup, and may repeat. A token that cannot be sampled has its mark at zero. The labels with the indices
+    ``marked`` are bold.
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("probability"), "")
@@ -134,8 +134,8 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
     """Draw the cumulative probability of the likeliest tokens, for the model and after a decoding rule.
 
-    ``own`` and ``drawn`` are the probabilities of the likeliest tokens, the likeliest first. ``kept`` is the number of
-    tokens that the rule keeps, a dotted line if it is within the figure.
+    ``own`` and ``drawn`` are these probabilities, the likeliest token first. A dotted line marks the number of tokens
+    that the rule keeps, ``kept``, if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
@@ -173,8 +173,8 @@ def received_by_token(
 ) -> go.Figure:
     """Draw the attention that each token receives in a head as bars, and the mean over all heads as marks.
 
-    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received). ``tokens`` names the
-    keys, ``head`` the head. In a causal model more queries see the early tokens, so early tokens receive more.
+    ``received`` and ``mean`` are (key,), each the mean over the queries. ``tokens`` names the keys, ``head`` the head.
+    In a causal model early tokens receive more, because more queries see them.
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]

@@ -414,9 +414,9 @@ LEAST_LINE = 1.2  # distance between the numbers of a vertical axis, in font siz
 
 
 def draw_chart(figure: Figure, options: PaperOptions, about: str = "") -> PaperFigure:
-    """Return a Plotly figure of viz/figures as a page for a paper, on white with the colours of a light page.
+    """Return a Plotly figure of viz/figures drawn for a paper, on white with the colours of a light page.
 
-    With ``options.caption`` the title and ``about``, a line of provenance, are above the axes. The figure must be
+    If ``options.caption`` is set, the title and ``about`` (model, text, version) are above the axes. The figure must be
     flat (``is_flat``).
     """
     return ChartDrawing(figure, options, about).draw()

@@ -1,4 +1,4 @@
-"""The view Agreement: attribution methods compared with the effect of leaving words out."""
+"""The view Agreement: attribution methods compared with the effect of ablating words."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """Return the view's cell of the focus word, and the notes about the reader's choice of it.
+    """Return the index of the focus word, and notes on an invalid choice of it.
 
-    The focus is the reader's word, else the example's, else the word of the strongest link. In a causal model
-    without a choice it is the last word.
+    The focus is the reader's word, else the example's, else the word with the strongest link. In a causal model without
+    a choice, it is the last word.
     """
     if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
@@ -88,10 +88,9 @@ def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
 
 
 def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
-    """Return the cells of the candidate words, without special tokens and punctuation.
+    """Return the indices of the candidate words, without special tokens and punctuation.
 
-    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal
-    model.
+    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal model.
     """
     return [
         at
@@ -105,7 +104,7 @@ def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
 def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
     """Draw the sentence as chips on which the reader picks the focus word.
 
-    ``sizes`` maps cells to causal effects; a chip's shade is its effect over the largest.
+    ``sizes`` maps words to their causal effects; a chip is shaded by its effect relative to the largest.
     """
     most = max(sizes.values(), default=0.0) or 1.0
     chips = [
@@ -133,7 +132,7 @@ def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: 
 
 
 def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """Draw the verdict, the matrices (method, word) and (method, method), and the download button."""
+    """Draw a sentence on the agreement, the matrices (method, word) and (method, method), and the download."""
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     computation = shares_computation(question, ways)
@@ -167,7 +166,7 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
 
 
 def collapse(trace: Trace) -> None:
-    """Show how much the rows of rollout differ between words, compared with last-layer attention."""
+    """Draw how much the rows of attention rollout differ between words, compared with last-layer attention."""
     maps = mean_maps(trace)
     show_notice(
         _(

@@ -41,9 +41,10 @@ from viz.paper.notebook import Computation
 
 @dataclass(frozen=True, eq=False)
 class ExplainedAnswer:
-    """The question with the part of the passage that a window reads, its trace, and the tokens of an answer.
+    """The part of a text pair that contains an explained answer, its trace, and the answer's tokens.
 
-    ``span`` is (first, last) in the trace; None if the model gives no answer.
+    The pair is the question with the part of the passage that a single window contains. ``span`` is (first, last) in
+    the trace, None if the model gives no answer.
     """
 
     request: TraceRequest
@@ -60,7 +61,7 @@ class ExplainedAnswer:
 
 
 def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
-    """Draw the control of the explained answer and return it; None if there is none."""
+    """Draw the selection of the answer to explain and return it; None if there is no answer."""
     if not found.spans:
         return None
     shown = min(max(0, get_params(AnswersOptions).answer), min(10, len(found.spans)) - 1)
@@ -77,7 +78,7 @@ def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
 def read_answer(
     who: PageModel, texts: tuple[str, str], found: PassageAnswers | None, span: AnswerSpan | None
 ) -> ExplainedAnswer:
-    """Trace the question with the part of the passage that the window of the answer reads."""
+    """Trace the question with the part of the passage in the answer's window."""
     question, passage = texts
     start, end = (0, len(passage)) if found is None else found.windows[0 if span is None else span.window].letters
     cut = None if found is not None else CUT
@@ -105,7 +106,10 @@ def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.in
 
 
 def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw the attention of each head between two of question, passage and answer, and the attention view."""
+    """Draw the attention of each head between two parts of the input, and the attention view.
+
+    The parts are question, passage and answer.
+    """
     st.subheader(_("Attention between both texts"))
     options = get_params(AnswersOptions)
     names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}

@@ -1,4 +1,4 @@
-"""Effects of ablation: before and after, each head, random baselines, and the attention of later heads."""
+"""Effects of ablation: the answer before and after, each head, random edits, and later heads."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ LATER = "cause_later"
 
 
 def later_heads(case: AblationExperiment) -> None:
-    """Draw how much the attention of each head moves, and the rows of a head before and after."""
+    """Draw how much the edits change the attention of each head, and a head's rows before and after."""
     plain = case.watch.request
     before, after = get_backend().traces([plain, replace(plain, edits=case.edits)])
     moved = heads_moved(before, after)

@@ -1,4 +1,4 @@
-"""Metrics of the view Ablation: the measured output, its request, and an experiment with edits."""
+"""Metrics of the view Ablation: the number that is measured, its request, and an experiment with edits."""
 
 from __future__ import annotations
 
@@ -143,17 +143,17 @@ class AnswerMetric:
         return found if self.labels is None else self.labels.reduce(found)
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return the metric of each set, (set,): log-odds in nats, or cosine similarity for a vector.
+        """Return the metric under each edit set, (set,): log-odds in nats, or cosine similarity for a vector.
 
         The cosine compares each vector with that of the first set, which must have no edits.
         """
         return log_odds(effect.values) if self.names else similarity(effect.values)
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """Return the change of the metric under each set, (set,), with fewer sets if the reader stops.
+        """Return the change of the metric under each edit set, (set,); the array is shorter if the reader stops.
 
-        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model
-        cannot answer.
+        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model cannot
+        answer.
         """
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
@@ -182,7 +182,7 @@ class AnswerMetric:
         return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
-        """Return changes as effects: unchanged for log-odds, 1 − cosine (at least 0) for a vector."""
+        """Return the sizes of changes as shown: changes of log-odds as they are, 1 − cosine for a vector."""
         return changes if self.names else np.maximum(-changes, 0)
 
     @property
@@ -196,7 +196,7 @@ class AnswerMetric:
 
 
 def metric_model(options: CauseOptions, choice: ViewState) -> PageModel:
-    """Return the model that answers the question of the metric."""
+    """Return the model from which the metric is computed."""
     if options.watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return PageModel(choice.model, choice.revision or None, "", BARE, False)
@@ -309,5 +309,5 @@ class AblationExperiment:
         return len(self.view.trace.source)
 
     def name(self, place: Head) -> str:
-        """Return the name of a head, such as "3-7"."""
+        """Return the label of a head, such as "3-7"."""
         return f"{place[0]}-{place[1]}"

@@ -182,10 +182,10 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the row in focus as words, weights in both readings, and the target's index among the words.
+    """Return the row in focus: the words, their weights in both readings, and the target's index among them.
 
-    Words are in the order of the first text; words of the second text only precede the next common word. At most
-    MOST_WORDS words with the largest weights are kept.
+    Words are in the order of the first text; words that only the second text has come before the next common word. Only
+    the MOST_WORDS words with the largest weights are returned.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")

@@ -22,7 +22,7 @@ MOST_NAMED = 6  # unmatched words that are listed by name
 
 
 def describe_comparison(found: Comparison) -> list[str]:
-    """Describe the link in focus, the changes of all heads, and the weights that were not compared."""
+    """Describe the link in focus, the changes of all heads, and the weight on words without a counterpart."""
     return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
 
 
@@ -135,7 +135,7 @@ def _describe_unmatched(found: Comparison) -> str:
 
 
 def heads_csv(found: Comparison) -> str:
-    """Return a CSV row per head: its counterpart, the divergence in bits, and the unmatched weights."""
+    """Return a CSV row per head: its partner, the divergence in bits, and the weight on unaligned words."""
     names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
              "second, not compared"]  # fmt: skip
     bits, (first, second) = found.changes.bits, found.changes.lost
@@ -180,7 +180,7 @@ def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[Matr
 
 
 def caption_fields(found: Comparison) -> list[tuple[str, str]]:
-    """Return (name, value) pairs of the captions; values that differ appear once for each reading."""
+    """Return (name, value) pairs for a caption; values that differ between the readings appear twice."""
     told: list[tuple[str, str]] = []
     for name, one, other in _captions(found):
         told += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]

@@ -1,4 +1,4 @@
-"""The two readings: construction, alignment and names."""
+"""The two readings (a text read by a model): construction, alignment and names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ A_PAIR = 200  # approximate bytes of an aligned pair of cells
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Both readings with aligned cells, and their names."""
+    """Two readings with aligned words, and their names."""
 
     beside: AlignedViews
     look: ViewOptions
@@ -50,7 +50,7 @@ class Sides:
 
     @property
     def two_models(self) -> bool:
-        """Return whether the second reading is by another model."""
+        """Return True if the second reading is by another model."""
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
@@ -61,7 +61,7 @@ class Sides:
         return left if same else f"{left} → {right}"
 
     def names(self) -> tuple[str, str]:
-        """Return phrases that name both readings after a number, such as “in the first text”.
+        """Return phrases that follow a number and name the readings, such as “in the first text”.
 
         If the texts differ in a single word, the phrases quote that word.
         """
@@ -100,7 +100,7 @@ class Sides:
 
 
 def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
-    """Draw the controls that choose what is compared, and return both traces with their names.
+    """Draw the controls that choose the second reading; return both traces with their names.
 
     Return None with a notice if the second trace is missing or cannot be compared with the first.
     """

@@ -82,9 +82,9 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """Draw the fields of the changed text and of the harmless changes; return both.
+    """Draw the fields of the changed text and of harmless rewordings; return both.
 
-    By default they are those of the probe. At most 32 harmless changes are used.
+    By default they are those of the probe. At most 32 rewordings are used.
     """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")

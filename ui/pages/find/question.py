@@ -1,4 +1,7 @@
-"""The question of the view Find: its options, its three words, their controls, and the figures of the answer."""
+"""The question of the view Find: its options and three words, their controls, and the answer's figures.
+
+The question is which heads prefer the first of two candidates as the target of a source word.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,10 @@ class FindOptions:
 
 
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
-    """Return the three words of the question, and notes on missing words.
+    """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's, else that of the probe, else the most attended word. ``against`` is the second
-    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's choice, else that of the probe, else the word that gets the most attention. ``against`` is
+    the second candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -78,7 +81,7 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 
 
 def has_enough_words(view: View) -> bool:
-    """Return whether the text has at least three words."""
+    """Return True if the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
 
 
@@ -135,7 +138,7 @@ def _set_probe() -> None:
 
 
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
-    """Draw the controls that save the current question as a probe and open saved probes."""
+    """Draw the controls that save the current question as a probe, and that open saved probes."""
     with st.expander(_("Your own questions")):
         name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("Its name in the list"))
         source, first, second = (
@@ -182,7 +185,10 @@ ROLE_NAMES: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
-    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of the direction."""
+    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of direction.
+
+    The role is the source word or a candidate.
+    """
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     row.segmented_control(
         _("A click sets"),
@@ -222,7 +228,7 @@ def _set(view: View, role: str) -> None:
 
 
 def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
-    """Draw in ``row`` the control of the measure of strength, which all pages share."""
+    """Draw in ``row`` the control of the measure of strength, which applies to all pages."""
     st.session_state[STRENGTH] = choice.by
     row.segmented_control(
         _("Strength"),
@@ -236,7 +242,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
 
 
 def describe_preference(asked: HeadAnswers) -> str:
-    """Describe how many heads prefer the first candidate, the strongest head, and other words there."""
+    """Describe how many heads prefer the first candidate, the strongest head, and other words in that head."""
     margins = asked.preference
     layer, head = _strongest(margins)
     first, second = asked.strengths[:, layer, head]
@@ -293,7 +299,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """Describe the preference, in the other text, of the head that prefers the first candidate most."""
+    """Describe what the head that prefers the first candidate most prefers in the changed text."""
     layer, head = _strongest(asked.preference)
     now = other.strengths[:, layer, head]
     names = other.name(other.words.first), other.name(other.words.second)
@@ -310,7 +316,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 
 
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
-    """Describe how many heads flip with the meaning, compared with harmless changes.
+    """Describe how many heads change their preferred candidate with the meaning, and with harmless changes.
 
     ``turned`` and ``meaning`` are boolean maps (layer, head).
     """
@@ -337,7 +343,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
-    """Draw the summary, a map for each candidate, and a map of their difference."""
+    """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference."""
     prefers = asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
@@ -371,7 +377,7 @@ def _on_pick(key: str) -> None:
 
 
 def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None]) -> None:
-    """Draw the changes in the other text, compared with those of harmless changes."""
+    """Draw the heads whose preference changes in the changed text, compared with harmless rewordings."""
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
     show_notice(describe_strongest(asked, other), role="status")

@@ -31,7 +31,7 @@ BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     """Describe the likeliest next token, and the rank of the token that an example expects.
 
-    ``word`` is the example's next word, and ``expected`` its first token, if known.
+    Examples are read without their last word: ``word`` is that word, and ``expected`` its first token, if known.
     """
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
@@ -97,7 +97,10 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
-    """Return the first token of the example's omitted last word; None after the end of the prompt."""
+    """Return the first token of the example's last word, which the prompt leaves out.
+
+    Return None if tokens were generated already, because the word is no longer expected.
+    """
     if not prompt.left_out or request.written:
         return None
     ids = ask_model(replace(request, text=prompt.whole), _("Asking the model")).row.ids

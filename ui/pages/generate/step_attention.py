@@ -1,4 +1,4 @@
-"""Attention of the newest token before the next was chosen: as shaded text, by head, and its logit lens."""
+"""Attention from which the next token was chosen: as shaded text, by head, and its logit lens."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAP, STRIP = "generate_map", "generate_strip"
 
 @dataclass(frozen=True, eq=False)
 class StepAttention:
-    """Attention of a generation step; ``place`` is the position of the token that the step predicts."""
+    """The attention of a generation step; ``place`` is the position of the token that the step predicts."""
 
     step: DecodingStep
     place: int
@@ -69,7 +69,7 @@ def selected_step(
 def step_attention(
     choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> StepAttention | None:
-    """Return the attention of the selected step; None if the architecture does not return it.
+    """Return the attention of the selected step; None if the model does not report it step by step.
 
     Raise UserError if the model cannot answer.
     """
@@ -98,7 +98,7 @@ def request_before(request: NextToken, length: int, place: int) -> NextToken:
 
 
 def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToken, options: GenerateOptions) -> None:
-    """Draw the summary and the text as chips; a click selects the step that predicted a token."""
+    """Draw a summary and the text as chips; a click on a token selects the step that predicted it."""
     if seen is None:
         show_notice(translate(NO_STEPS), "status")
     else:
@@ -207,13 +207,13 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
 
 
 def keep_on_text(key: str) -> None:
-    """Select the clicked head on all pages, and shade the text by its weights (a callback)."""
+    """Select the clicked head on all pages, and shade the text by its weights; for use as a callback."""
     keep_head(key)
     set_params(GenerateOptions, over="head")
 
 
 def describe_furthest(far: FloatArray) -> str:
-    """Describe the head with the largest mean distance; ``far`` is (layer, head), in tokens."""
+    """Describe the head with the largest mean attention distance; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     return _(
         "{head} attends furthest back: {tokens:.1f} tokens on average.",

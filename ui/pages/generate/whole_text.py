@@ -1,4 +1,4 @@
-"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache, induction heads."""
+"""Prompt and generated tokens in a single pass: heads, attention sinks, cache check and induction heads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LISTED = 10
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    """Draw the scores of the induction test as two maps and a table; raise UserError if the model cannot answer."""
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
@@ -169,7 +169,7 @@ def trace_request(request: NextToken) -> TraceRequest:
 
 
 def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> None:
-    """Draw the microscope on prompt and generated tokens, initially with the shown step's head and token."""
+    """Draw the microscope on prompt and generated tokens; it opens with the head and token of the shown step."""
     trace = read_whole(request)
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
@@ -250,7 +250,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """Draw the comparison of step-by-step maps with those of a single pass, once the expander is open."""
+    """Draw the comparison of step-by-step maps with those of a single pass, if the section is open."""
     folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
     if not folded.open:
         return

@@ -98,7 +98,10 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
 
 
 def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
-    """Return the token of blank ``at`` in the trace; None if the text is tokenized differently with masks."""
+    """Return the token of blank ``at`` in the trace.
+
+    Return None if the tokens of the trace differ, because masks changed the tokenization.
+    """
     if filled.whole:
         return filled.blanks[at].position
     found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
@@ -160,7 +163,7 @@ LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradie
 
 @dataclass(frozen=True, eq=False)
 class ImportanceScores:
-    """Attributions of the same words by both methods, (word,), in natural logarithms."""
+    """Attributions of the same words by two methods, (word,), in nats."""
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]
@@ -172,7 +175,7 @@ class ImportanceScores:
 
 
 def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the control of the explained token, then both attributions on the text, as bars and as CSV."""
+    """Draw the selection of the token to explain, then both attributions on the text, as bars and as CSV."""
     piece = _pick_piece(filled, at)
     found = _find(request, filled, at, piece)
     if found is None:

@@ -62,7 +62,7 @@ def summary(who: PageModel, filled: Filled, at: int) -> str:
 
 
 def word_of(filled: Filled, at: int) -> HiddenWord:
-    """Return the hidden word that blank ``at`` is a part of."""
+    """Return the hidden word that contains blank number ``at``."""
     return next(word for word in filled.hidden if at in word.blanks)
 
 

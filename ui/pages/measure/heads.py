@@ -89,7 +89,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """Describe the best head of a relation, compared with the rule, with guessing and with random weights."""
+    """Describe the best head of a relation, compared with the baseline rule, guessing and random weights."""
     chance = found.chance(row.relation)
     said = [
         _(
@@ -184,7 +184,7 @@ MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
 def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at: tuple[int, int]) -> None:
-    """Draw the scores of all heads for a relation, and those of random weights on the same scale.
+    """Draw the scores of all heads for a relation, and the scores of random weights on the same scale.
 
     The head ``looked_at`` is framed.
     """
@@ -248,7 +248,7 @@ def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, wa
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """Return the shown direction: the reader's if the corpus has it, else "best"."""
+    """Return the direction to show: that of the options if the corpus has it, else "best"."""
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -320,7 +320,7 @@ def files(found: CorpusScores, relation: str) -> None:
 
 
 def left_out(found: CorpusScores) -> None:
-    """Show notices about rows, texts and links that were not counted."""
+    """Show notices about rows, texts and links that are not in the counts."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
         show_notice(_("{rows:,} rows contain no question and were skipped.", rows=corpus.left_out), role="status")
@@ -347,7 +347,7 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 
 
 def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
-    """Return the shown direction of a head, 0 or 1; the better of both if the map shows the better."""
+    """Return the direction in which a head is shown, 0 or 1; the better of both if the map shows the better."""
     way = way_of(options, found.corpus)
     if way != "best":
         return 0 if way == "out" else 1
@@ -364,7 +364,7 @@ def _basis(found: CorpusScores, relation: str) -> RelationCounts:
 def draw_examples(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
-    """Draw the links that a head was scored on, in the direction that the map shows."""
+    """Draw the links on which a head was scored, in the direction that the map shows."""
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
     st.subheader(translate(TITLE))

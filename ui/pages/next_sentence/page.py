@@ -65,7 +65,7 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
 
 
 def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the probability in both orders, with a sentence and a CSV export."""
+    """Draw the probability for both orders of the texts, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging both orders")
@@ -137,7 +137,7 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 
 
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the attention of each head from a group of tokens to another, and the attention view."""
+    """Draw the attention of each head from one group of tokens to another, and the attention view."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
     with st.spinner(_("Reading both texts"), show_time=True):
         trace = get_backend().trace(request)

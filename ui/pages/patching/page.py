@@ -1,4 +1,4 @@
-"""The view Activation patching, between two texts: single vectors or head outputs are taken from the donor text."""
+"""The view Activation patching: single vectors or head outputs are taken from a donor text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def draw_view() -> None:
 
 
 def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
-    """Draw both texts, the metric, the descriptions, both maps and the selected single patch."""
+    """Draw both texts, the metric, the descriptions, both maps and the effect of the selected patch."""
     watch, who = metric_model(options, choice)
     compose(choice, kind_of(choice), who)
     if choice.opened:

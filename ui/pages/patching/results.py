@@ -32,12 +32,12 @@ Place = tuple[int, int]  # (layer, word) or (layer, head)
 
 @dataclass(frozen=True, eq=False)
 class PatchingResult:
-    """Patching effects of single vectors and heads: 0 is the first text's answer, 1 the second's.
+    """How far single patches move the answer of the first text (0) towards that of the second (1).
 
-    ``states`` is (layer + 1, word): the input of each layer and, in the last row, a word's vectors in all layers.
-    ``heads`` is (layer, head). ``state_bands`` and ``head_bands`` are by row the effect that at most one in 20
-    random changes of the same size exceeds. A value is NaN if the reader stopped before it was computed, or if a
-    row has too few random draws.
+    ``states`` (layer + 1, word) has patches of a word's vector at the input of each layer; the last row patches all
+    layers. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and ``head_bands`` have a threshold
+    for each row: at most 1 in 20 random changes of the same size exceeds it. A value is NaN if the reader stopped
+    before, and a threshold if there are too few random changes.
     """
 
     metric: PatchingMetric
@@ -84,7 +84,7 @@ class PatchingResult:
             patching_effect=patching_effect, **made)  # fmt: skip
 
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
-        """Return the patches of a cell of the head map (kind "h") or of the vector map."""
+        """Return the patches that belong to a cell of the map of heads (kind "h") or of the map of vectors."""
         if kind == "h":
             return head_patches([place], self.pairs, self.part)[0]
         return residual_patches(self.layers, self.pairs, _residual_part(self.part))[
@@ -166,7 +166,7 @@ def describe_patching(found: PatchingResult) -> list[str]:
 
 
 def describe_answer(found: PatchingResult, effect: Effect, at: int = 0) -> str:
-    """Describe the answer of set ``at`` by the odds of the two words; "" for a vector."""
+    """Describe the answer under the patch set ``at`` by the odds of the two words; "" for a vector."""
     if not found.metric.names:
         return ""
     return times(float(found.metric.numbers(effect)[at, 0]), *found.metric.names)
@@ -229,13 +229,13 @@ def _heads(found: PatchingResult) -> str:
 
 
 def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return which of ``shares`` (row, place) are above the band of their row; none if the band is NaN."""
+    """Return True for the ``shares`` (row, place) above the threshold of their row; none if it is NaN."""
     found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """Describe the effect of a single patch."""
+    """Describe the effect of the selected patch."""
     layer, at = place
     if kind == "h":
         what = head_name(layer, at)

@@ -83,7 +83,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
 
 
 def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
-    """Draw the effects of random edit sets of the same size, and the rank of the chosen set."""
+    """Draw the effects of random edit sets of the same kinds, and the rank of the chosen set among them."""
     if not edits:
         return
     grid, _picture = grid_and_picture(trace)
@@ -149,7 +149,7 @@ class PictureExperiment:
 def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the controls, the maps before and after the edits, and the effect on the output.
 
-    Show a notice instead if the picture is a recording or has more than MOST_TOKENS tokens.
+    Show a notice instead if only a recording of the picture exists, or if it has more than MOST_TOKENS tokens.
     """
     picture = shown.trace.picture
     if not shown.model or picture is None:

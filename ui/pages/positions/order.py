@@ -1,4 +1,4 @@
-"""Order test: the tokens in another order, with and without positions, and the effect on every head."""
+"""Test of word order: the tokens in another order, with and without positions, and the effect on heads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """Draw the head's map of the new order and its permuted original map, with and without positions."""
+    """Draw a head's map of the new order and its permuted original map, with and without positions.
+
+    If the head ignores the order, both are equal.
+    """
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
@@ -76,7 +79,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
 
 
 def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
-    """Return a view of a map over the permuted tokens, with the reader's view options."""
+    """Return a view of a map over the permuted tokens, with the view options of the page."""
     row = trace.source
     mixed = Encoding(row, row.segments).pick(test.order).row
     one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
@@ -231,7 +234,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
 
 
 def what_came_of_it(model: str, test: OrderTest) -> str:
-    """Return sentences on the result of the order test."""
+    """Return sentences on the result of the word-order test."""
     layers, heads = test.having.differences.shape
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
@@ -270,7 +273,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
 
 
 def most_changed_head(result: OrderPass) -> Head:
-    """Return the (layer, head) with the largest difference."""
+    """Return the (layer, head) whose map changes most with the order."""
     layer, head = np.unravel_index(int(result.differences.argmax()), result.differences.shape)
     return int(layer), int(head)
 

@@ -1,4 +1,4 @@
-"""Options of the view Roles, and its evidence: shares of attention, and relations in annotated sentences."""
+"""Options of the view Roles, and the evidence for roles: shares of attention, and annotated sentences."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ BATCH = 20  # The number of texts in a batch.
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """Mean share of each role in a single text, shape (layer, head).
+    """Mean share of attention for each role in a single text, shape (layer, head).
 
-    NaN marks roles that no token of the text could have.
+    NaN marks roles for which no token of the text has a key.
     """
 
     text: str
@@ -108,7 +108,7 @@ class TextEvidence:
 
 @dataclass(frozen=True, eq=False)
 class HeadEvidence:
-    """Role evidence and pairwise divergences of all heads."""
+    """Evidence for the roles of all heads, and the divergences between heads."""
 
     evidence: RoleEvidence
     likeness: Divergence
@@ -145,10 +145,10 @@ def part_of(trace: Trace, choice: ViewState) -> str | None:
 
 
 def from_sentences(choice: ViewState) -> HeadEvidence | None:
-    """Return the evidence of the app's sentences, read in batches; None if most of them are unreadable.
+    """Return the evidence from the app's sentences, read in batches.
 
-    A notice shows the reason. None also follows if the model cannot be loaded or the reader stopped before the
-    first batch.
+    Show a notice and return None if most sentences are unreadable, if the model cannot be loaded, or if the reader
+    stops before the first batch.
     """
     texts = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
     key = (choice.model, choice.revision, choice.part)
@@ -203,14 +203,14 @@ def _merge(found: list[HeadEvidence]) -> HeadEvidence:
 
 @dataclass(frozen=True)
 class Relations:
-    """Best relation of each head, tested on held-out sentences, for trained and random weights."""
+    """The best relation of each head, tested on held-out sentences, for trained and random weights."""
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
     tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # Counts by the name of the sentence set.
 
     def name(self, layer: int, head: int) -> str:
-        """Return the relation that the head finds significantly more often than a rule; "" if none."""
+        """Return the relation that a head finds significantly more often than the baseline rule, or ""."""
         row = self.row_of_head.get((layer, head))
         return row.relation if row is not None and row.more else ""
 
@@ -218,7 +218,7 @@ class Relations:
 def head_relations(choice: ViewState) -> Relations:
     """Score every head on the annotated sentences, with the model's weights and with random weights.
 
-    Show a notice and return empty results if the backend refuses.
+    If it fails, show a notice and return empty results.
     """
     try:
         found = {control: _tallies(choice, control) for control in (False, True)}

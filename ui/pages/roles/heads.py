@@ -106,9 +106,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
-
-    Each head is counted for a single role.
+    """Return True for each head with ``role`` as its strongest role, shape (layer, head).
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
     [[False, True, False]]
@@ -156,7 +154,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on the attention sinks: the share of attention and the length of their values."""
+    """Return sentences on attention sinks: their share of attention and the norm of their values."""
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -306,7 +304,7 @@ def _groups(
 
 
 def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """Return a sentence on the closest pair, the most isolated head and the distortion of the map."""
+    """Return a sentence on the closest pair, the most isolated head and the accuracy of the map."""
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)

@@ -1,4 +1,4 @@
-"""The change of the cosine if a head is ablated in both texts, or a word is deleted from its text."""
+"""The change of the cosine similarity if a head is ablated in both texts, or a word is deleted."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ MAP = "similarity_heads"
 
 @dataclass(frozen=True, eq=False)
 class CosineChanges:
-    """The change of the cosine without each head, (layer, head), NaN if it was not reached or is missing.
+    """The change of the cosine similarity of two texts without each head, (layer, head).
 
-    ``bands`` (layer,) is the absolute change that at most one in 20 random changes of the same size exceeds, and
-    ``luck`` the number of heads above it by chance: the mean, and the ends of a 95 % range.
+    It is NaN if it was not computed. ``bands`` (layer,) is a threshold: at most 1 in 20 random changes of the same size
+    exceeds it. ``luck`` is the number of heads above it by chance: the mean, and the ends of a 95 % range.
     """
 
     places: tuple[Head, ...]
@@ -54,13 +54,13 @@ class CosineChanges:
 
     @property
     def beyond(self) -> list[Head]:
-        """Return the heads beyond the band of their layer."""
+        """Return the heads whose change exceeds the threshold of their layer."""
         limits = np.where(np.isnan(self.bands), np.inf, self.bands)[:, None]
         return [(int(layer), int(head)) for layer, head in np.argwhere(np.abs(self.changes) > limits)]
 
 
 def draw_heads(choice: ViewState, found: WordTable) -> None:
-    """Draw the result sentence, the map of heads, and the download. Raise UserError."""
+    """Draw the result sentence, the map of heads, and the download; may raise UserError."""
     heads = measure_heads(found)
     if not np.isfinite(heads.changes).any():
         return
@@ -115,7 +115,10 @@ def _ablations(found: WordTable) -> Computation:
 
 
 def measure_heads(found: WordTable) -> CosineChanges:
-    """Ablate each head in both texts, and draw random changes; raise UserError if the model cannot be edited."""
+    """Ablate each head in both texts, and make random changes for comparison.
+
+    Raise UserError if the model cannot be edited.
+    """
     asked = found.request
     places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
     width = max(head for _layer, head in places) + 1
@@ -168,7 +171,10 @@ PART = 64  # texts in a request
 
 @dataclass(frozen=True, eq=False)
 class TextDeletions:
-    """The deletions of a text: the places of its words, their shares, and the falls of the cosine, all (word,)."""
+    """The deletions of single words of a text, as arrays (word,).
+
+    They are the places of the words, their shares of the cosine similarity, and its fall if the word is deleted.
+    """
 
     names: tuple[str, ...]
     shares: FloatArray
@@ -176,7 +182,7 @@ class TextDeletions:
 
 
 def draw_removal(found: WordTable) -> None:
-    """Draw both numbers of each word of both texts."""
+    """Draw the share and the fall for each word of both texts."""
     both = measure_deletions(found)
     if both is None:
         return
@@ -210,7 +216,10 @@ def draw_removal(found: WordTable) -> None:
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
-    """Return the deletions of A and of B; None if the visitor stopped before the first. Raise UserError."""
+    """Return the deletions of the texts A and B; None if the visitor stops before the first.
+
+    May raise UserError.
+    """
     words = [_words(found, side) for side in (0, 1)]
     texts = [found.request.a, found.request.b]
     shorter = [texts[side][:start] + texts[side][stop:] for side in (0, 1) for _at, start, stop in words[side]]
@@ -257,7 +266,7 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word of the largest effect, and the reason why it differs from its share."""
+    """Return a sentence with the word of the largest effect, and the reason why effect and share differ."""
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
         return _("Each text is a single word, so none can be deleted.")

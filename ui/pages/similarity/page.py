@@ -1,4 +1,4 @@
-"""The view Similarity: the cosine of two texts, split over pairs of words, and a search of a file of sentences."""
+"""The view Similarity: the cosine of two texts, split over pairs of words, and a search of sentences."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ HITS, SEARCH = "similarity_hits", "similarity_search"
 
 
 def draw_search(choice: ViewState, found: WordTable) -> None:
-    """Draw the upload, the progress and the hits; a click makes a hit the second text. Raise UserError."""
+    """Draw the upload, the progress and the most similar sentences; a click makes a sentence the second text.
+
+    May raise UserError.
+    """
     texts = from_file("similarity")
     if not texts:
         return

@@ -32,7 +32,7 @@ SCALINGS = {
 def what_if(spot: WeightPlace, factor: float) -> None:
     """Draw the attention row under the model's and the changed rules, and the entropy of all heads.
 
-    ``factor`` is the model's factor on queries and keys before the dot products.
+    ``factor`` is the constant by which the model multiplies queries and keys before the dot products.
     """
     record = spot.record
     assert isinstance(record, Record)

@@ -1,4 +1,4 @@
-"""Vectors of words: those of the text, and those of a word in several contexts."""
+"""Vectors of words: of the words of the text, and of a word in several contexts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class SentenceVectors:
 
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
-    """Draw the comparison of contexts; an unreadable sentence shows an error and is left out."""
+    """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
     st.caption(_("Sentences that share a word; the text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
@@ -95,7 +95,7 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
 
 
 def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
-    """Return sentences with the cosines at the last level and the level at which the pairs differ most.
+    """Return sentences with the cosines at the last level, and the level at which contexts differ most.
 
     >>> levels = ["Embeddings", "After layer 0"]
     >>> describe_contexts("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), levels)
@@ -162,7 +162,7 @@ STRIP = "vectors_strip"
 
 
 def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside: DeltaGenerator) -> None:
-    """Draw the view of word vectors; raise UserError if the model refuses the text.
+    """Draw the view of word vectors; raise UserError if the model cannot read the text.
 
     The control for the layers is drawn in the column ``beside``.
     """

@@ -78,7 +78,8 @@ OF_PATCHES = replace(
 def options_for(view: View) -> Mapping[str, Option]:
     """Return the declarations of the view options, with the choices and labels that fit this text.
 
-    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no words.
+    Signed maps have no measures, and no option for the weight above the column mean. Pictures have only measures that
+    need no words.
     """
     by = OF_PATCHES if view.grids is not None else DECLARED["by"]
     measured = () if view.is_signed else tuple(measure.name for measure in measures_of(view))

@@ -72,11 +72,10 @@ def test_the_matrix_is_read_where_the_page_says(translator: Translator, saved: S
             trace, layer, head, bool(words), CrossRowConvention.OWN if late else CrossRowConvention.WRITING
         )
         row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
-        best = known(found.strongest(row))
         said = told(
             page, f"{'After reading' if late else 'Before writing'} “{found.target[row].text}”, cross head {layer}-"
         )
-        assert f"({found.weights[row, best]:.0%})" in said
+        assert f"“{found.source[found.weights[row].argmax()].text}” ({found.weights[row].max():.0%})" in said
         _, *rows = table(saved(page, "Save as CSV"))
         assert [float(line[-1]) for line in rows] == pytest.approx(found.weights.flatten().tolist(), abs=1e-6)
         assert [line[1] for line in rows[:: len(found.source)]] == [cell.text for cell in found.target]
