@@ -69,7 +69,7 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
 def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
     said = shown.locator(".result").inner_text()
-    assert "on average" in said
+    assert said.count("%") >= 2
     export(shown, re.compile("HTML")).save_as(saved)
     context = browser.new_context(offline=True)
     alone = context.new_page()

@@ -83,6 +83,11 @@ class PatchingResult:
             align=align, paired_tokens=paired_tokens, answers_under=answers_under, replace=replace,
             patching_effect=patching_effect, **made)  # fmt: skip
 
+    def random_changes(self, kind: str) -> int:
+        """Return the number of random changes in a row of the head map (kind "h") or of the vector map."""
+        places = self.heads.shape[1] if kind == "h" else len(self.pairs)
+        return places * draws(places)
+
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
         """Return the patches that belong to a cell of the map of heads (kind "h") or of the map of vectors."""
         if kind == "h":
@@ -217,11 +222,12 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads exceed 95 of 100 random changes of the same size in their layer; "
+        "{said} {many} of {heads} heads exceed 95 % of {n} random changes of the same size in their layer; "
         "chance: {mean:.0f} (95 % range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
+        n=found.random_changes("h"),
         mean=mean,
         low=low,
         high=high,
@@ -252,10 +258,10 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         gettext_lazy("Patching {what} has an effect of {share}.")
         if np.isnan(band)
         else gettext_lazy(
-            "Patching {what} has an effect of {share}; 95 of 100 random changes of the same size have at most {band}."
+            "Patching {what} has an effect of {share}; 95 % of {n} random changes of the same size have at most {band}."
         )
     )
-    values = {} if np.isnan(band) else {"band": format_small(float(band))}
+    values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}
     said = _(goes, what=what, share=format_small(float(share)), **values)
     answer = describe_answer(found, effect)
     return join_sentences(said, _("Then {answer}.", answer=answer)) if answer else said
