@@ -35,7 +35,8 @@ from ui.show.tables import csv_table, download_button, draw_table, page_provenan
 from ui.show.text import join_sentences
 from ui.state import classroom
 from ui.state.params import get_params, set_params
-from ui.state.session import typing_origin
+from ui.state.selection import begin_with
+from ui.state.session import get_view_state, typing_origin
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, StripLine, StripLines, TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
@@ -188,6 +189,7 @@ LEAST_LINE = 0.03  # weights under it have no line
 
 def draw_view() -> None:
     """Draw the view."""
+    begin_with(get_view_state())
     draw_text_and_claim()
     code = classroom.code()
     if code is not None:

@@ -15,10 +15,11 @@ from inference import LocalBackend, TraceRequest
 from probing.formats import load_ready_set
 from probing.pronoun_heads import PRONOUNS, stored_pronoun_head
 from tests.support.asking import asked, notes
-from ui.input.candidates import known_words, span_of
-from ui.input.probes import LIBRARY
+from ui.input.candidates import span_of
 from ui.pages.break_head.page import OUTCOMES, RIGHT
 from ui.pages.break_head.question import BreakHeadOptions, find_words
+from ui.state.navigation import view_fields
+from ui.state.selection import LOOKED_AT
 
 MODEL = "headlight-bert"
 SENTENCE = "The dog chased the cat because it was scared."
@@ -118,16 +119,6 @@ def test_every_annotated_sentence_has_its_own_words() -> None:
         assert [span_of(view, cell) for cell in astuple(found.words)] == spans, item.text
 
 
-def test_a_changed_text_has_the_other_candidate_as_its_noun() -> None:
-    for probe in LIBRARY:
-        known = known_words(probe.other)
-        if probe.other_right:
-            assert known is not None
-            assert known.right == probe.other_right
-            assert {known.right, known.other} == set(probe.candidates)
-    assert known_words(SENTENCE) is None
-
-
 @pytest.mark.slow
 def test_only_a_stated_noun_is_known() -> None:
     assert not is_known(SENTENCE)
@@ -162,6 +153,19 @@ def test_the_table_names_the_preferred_noun_by_its_weights() -> None:
             assert preferred == ("dog" if dog > cat else "cat")
             seen.add(preferred)
     assert seen
+
+
+@pytest.mark.slow
+def test_the_head_of_the_page_before_stays_selected() -> None:
+    page = asked("explore", model=MODEL, text=SENTENCE)
+    _model, layer, head = page.session_state[LOOKED_AT]
+    best = stored_pronoun_head(view_of(SENTENCE).trace.model)
+    assert best is not None
+    assert (layer, head) != (best.layer, best.head)
+    page.query_params.update(view_fields("break_head"))
+    page.run()
+    assert (page.query_params["layer"], page.query_params["head"]) == (str(layer), str(head))
+    assert not page.exception
 
 
 @pytest.mark.slow
