@@ -22,7 +22,7 @@ from ui.classroom import shared_address
 from ui.input.candidates import written_word
 from ui.input.composing import compose
 from ui.input.controls import bound_widget, head_of, keep_head
-from ui.pages.break_head.question import ROLES, BreakHeadOptions, Question, Trial, find_words, run_trials
+from ui.pages.break_head.question import ROLES, BreakHeadOptions, NounQuestion, Trial, find_words, run_trials
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
 from ui.run.page_model import kind_of
@@ -275,7 +275,7 @@ def _draw_heads(margins: FloatArray, head: tuple[int, int], names: tuple[str, st
         )
 
 
-def _draw_right_noun(view: View, question: Question) -> None:
+def _draw_right_noun(view: View, question: NounQuestion) -> None:
     """Draw the choice of the right noun; nothing is chosen while it is unknown."""
     words = question.words
     nouns = sorted((words.right, words.other))
@@ -296,7 +296,7 @@ def _draw_right_noun(view: View, question: Question) -> None:
     )
 
 
-def _draw_sentence(view: View, question: Question, head: tuple[int, int], options: BreakHeadOptions) -> None:
+def _draw_sentence(view: View, question: NounQuestion, head: tuple[int, int], options: BreakHeadOptions) -> None:
     """Draw the sentence with lines from the pronoun, and the control of the word that a click sets."""
     words = question.words
     row = view.weights(*head)[words.source]
@@ -331,7 +331,7 @@ def _draw_sentence(view: View, question: Question, head: tuple[int, int], option
     bound_widget(BreakHeadOptions, "clicking", st.segmented_control, required=True, width="content")
 
 
-def _pick_word(view: View, question: Question, role: str) -> None:
+def _pick_word(view: View, question: NounQuestion, role: str) -> None:
     """Give the clicked word a role; the word that had it gets that of the clicked word, if it had one.
 
     Another pronoun does not tell which noun is right.

@@ -50,14 +50,14 @@ class BreakHeadOptions:
 
 
 @dataclass(frozen=True)
-class Question:
+class NounQuestion:
     """The words of the question in a text; the right noun is ``words.right`` only if ``is_known``."""
 
     words: LinkWords
     is_known: bool  # if the app's annotations or the visitor state the right noun
 
 
-def find_words(view: View, options: BreakHeadOptions) -> Question | None:
+def find_words(view: View, options: BreakHeadOptions) -> NounQuestion | None:
     """Return the words of the question, or None if the text has fewer than three words.
 
     Without a pronoun, the last word takes its place.
@@ -84,7 +84,7 @@ def find_words(view: View, options: BreakHeadOptions) -> Question | None:
         if noun is None:
             return None
         taken.append(noun)
-    return Question(LinkWords(*taken), taken[1] in rights)
+    return NounQuestion(LinkWords(*taken), taken[1] in rights)
 
 
 MOST_REWORDINGS = 12
