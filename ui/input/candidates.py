@@ -53,8 +53,8 @@ SHORTEST = 3  # letters of a word that is guessed to be a noun, if no determiner
 def guess_nouns(view: View, source: int) -> list[int]:
     """Return the words that may be nouns, likeliest first.
 
-    Words after a determiner come first, then words with a capital, then all others; those before the pronoun precede
-    those after it.
+    Words after a determiner come first, then capitalised words, then all others. In each group, words before the
+    pronoun precede those after it.
     """
     cells = [at for at in range(len(view.keys)) if is_word(view, at) and at != source]
 
@@ -75,13 +75,13 @@ def is_word(view: View, at: int) -> bool:
 
 
 def span_of(view: View, cell: int) -> Span | None:
-    """Return the characters of a word in the text, (start, stop); None for a special token."""
+    """Return the character span of a word in the text, (start, stop); None for a special token."""
     start, stop = view.keys[cell].pieces
     first, last = view.trace.source.spans[start], view.trace.source.spans[stop - 1]
     return None if first is None or last is None else (first[0], last[1])
 
 
 def written_word(view: View, cell: int) -> str:
-    """Return a word as the text has it; the tokens of an uncased model have no capitals."""
+    """Return a word as written in the text, because the tokens of an uncased model have no capitals."""
     span = span_of(view, cell)
     return view.keys[cell].text if span is None else view.trace.text[slice(*span)].strip()

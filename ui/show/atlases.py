@@ -1,4 +1,4 @@
-"""Atlases on a page: the choice of an atlas, and windows drawn with the links of a head."""
+"""Head atlases on a page: the choice of an atlas, and texts drawn with the links of a head."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MEASURE_TITLES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class AtlasChoiceOptions:
-    """The atlas of a page."""
+    """The option of a page on which an atlas can be chosen."""
 
     # The name of its folder; "" for that of the selected model.
     atlas: str = option(
@@ -64,7 +64,10 @@ def shipped_atlases() -> list[str]:
 
 
 def atlas_titles(*picked: str) -> dict[str, str]:
-    """Return the titles of the atlases to choose from by name: the app's, the visitor's, and those of a link."""
+    """Return the titles of the atlases to choose from, by name.
+
+    They are the app's atlases, the visitor's, and those named in a link (``picked``).
+    """
     found = {name: name for name in shipped_atlases()}
     for look in builds().builds_of(visitor()):
         if look.has_atlas:
@@ -79,7 +82,7 @@ def atlas_titles(*picked: str) -> dict[str, str]:
 
 
 def open_atlas(name: str) -> Atlas:
-    """Return an atlas of ``atlas_titles``; raise UserError if it is damaged."""
+    """Return the atlas with a name from ``atlas_titles``; raise UserError if it is damaged."""
     folder = SHIPPED / name if name in shipped_atlases() else builds().look(name).atlas
     try:
         changed = (folder / MANIFEST).stat().st_mtime_ns
@@ -137,7 +140,10 @@ def describe_atlas(atlas: Atlas) -> str:
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
-    """Return the traces of some windows; return None with an error on the page if the model cannot read them."""
+    """Return the traces of some windows of text.
+
+    If the model cannot read them, show an error on the page and return None.
+    """
     texts = atlas.windows["text"].take(list(windows)).to_pylist()
     try:
         with st.spinner(_("Reading these sentences")):
@@ -150,9 +156,9 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with the links of a head, those with the largest excess.
+    """Draw the tokens of a text with the links of a head that have the largest excess.
 
-    ``link`` (query, key) is drawn in the accent colour, and only the tokens around it are shown.
+    If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
     """
     view = View(trace, part=head.part)
     weights = view.weights(head.layer, head.head)

@@ -1,4 +1,4 @@
-"""The question of the view Break the head: its options, its three words, and the same question in other sentences."""
+"""The question of the view Break the head: its options, its three words, and other sentences to test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BreakHeadOptions:
-    """Options of the view Break the head; the words are words of the text, "" is guessed.
+    """Options of the view Break the head; each word is one of the text, and "" means a guess.
 
     The nouns are dropped if the text changes, because another text may mean the other noun.
     """
@@ -93,10 +93,10 @@ Kind = Literal["swapped", "reworded"]
 
 @dataclass(frozen=True)
 class Trial:
-    """Another sentence, with the head's weights; None if the model could not read it or a word is missing.
+    """Another sentence, with the head's weights on the same words.
 
-    In a swapped sentence, ``right`` is the weight of the word that was right in the visitor's sentence. Which noun is
-    right there depends on the meaning, so the outcome says only which word the head prefers.
+    The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
+    is the weight of the word that was right in the visitor's sentence. Which noun is right there depends on the meaning, so the outcome says only which word the head prefers.
     """
 
     kind: Kind
@@ -105,7 +105,7 @@ class Trial:
 
 
 def run_trials(choice: ViewState, view: View, words: LinkWords, head: tuple[int, int], typed: str) -> list[Trial]:
-    """Run the swapped sentence and the rewordings in one batch; ``typed`` are the visitor's own, one per line."""
+    """Run the swapped sentence and the rewordings in one batch; ``typed`` has the visitor's own, one per line."""
     text = view.trace.text
     spans = [span_of(view, cell) for cell in (words.right, words.other)]
     nouns = [written_word(view, cell) for cell in (words.right, words.other)]
