@@ -96,7 +96,8 @@ class Trial:
     """Another sentence, with the head's weights on the same words.
 
     The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
-    is the weight of the word that was right in the visitor's sentence. Which noun is right there depends on the meaning, so the outcome says only which word the head prefers.
+    is the weight of the word that was right in the visitor's sentence. Which noun is right there depends on the
+    meaning, so the outcome says only which word the head prefers.
     """
 
     kind: Kind
