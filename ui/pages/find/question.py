@@ -18,6 +18,7 @@ from attention.head_search import LEAST, Flags, flips, follows, links, prefers_f
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
+from ui.input.candidates import guess_nouns
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
@@ -52,8 +53,8 @@ class FindOptions:
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's choice, else that of the probe, else the word that gets the most attention. ``against`` is
-    the second candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's, else that of the probe, else a guessed noun. ``against`` is the second candidate as a
+    token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -72,7 +73,8 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
         )
     if second is None and probe is not None and first == find_word(view.keys, probe.candidates[0]):
         second = find_word(view.keys, probe.candidates[1])
-    ordered = _most_attended(view, source)
+    ordered = guess_nouns(view, source)
+    ordered += [at for at, cell in enumerate(view.keys) if not cell.special and at not in ordered]
     taken = [source]
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
@@ -85,13 +87,6 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 def has_enough_words(view: View) -> bool:
     """Return True if the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
-
-
-def _most_attended(view: View, source: int) -> list[int]:
-    """Return the words sorted by the largest weight that any head gives them from the source."""
-    largest = view.rows(source).max(axis=(0, 1))
-    words = [at for at, cell in enumerate(view.keys) if not cell.special]
-    return sorted(words, key=lambda at: -float(largest[at]))
 
 
 def _cell_of_token(view: View, token: int | None) -> int | None:
