@@ -14,13 +14,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.head_names import head_label
-from attention.head_search import LEAST, Flags, flips, follows, prefers_first
+from attention.head_search import LEAST, Flags, flips, follows, links, prefers_first
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
+from ui.input.candidates import guess_nouns
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
-from ui.run.head_answers import HeadAnswers, Words
+from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
+from ui.run.traces import displayed_request
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
 from ui.show.text import format_comma_list, join_sentences
@@ -32,6 +34,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 from viz.figures.head_maps import head_map, picked_head
 from viz.options import option
+from viz.paper.notebook import Computation
 
 ROLES = ("source", "first", "second")
 
@@ -50,8 +53,8 @@ class FindOptions:
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's choice, else that of the probe, else the word that gets the most attention. ``against`` is
-    the second candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's, else that of the probe, else a guessed noun. ``against`` is the second candidate as a
+    token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -70,7 +73,8 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
         )
     if second is None and probe is not None and first == find_word(view.keys, probe.candidates[0]):
         second = find_word(view.keys, probe.candidates[1])
-    ordered = _most_attended(view, source)
+    ordered = guess_nouns(view, source)
+    ordered += [at for at, cell in enumerate(view.keys) if not cell.special and at not in ordered]
     taken = [source]
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
@@ -83,13 +87,6 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 def has_enough_words(view: View) -> bool:
     """Return True if the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
-
-
-def _most_attended(view: View, source: int) -> list[int]:
-    """Return the words sorted by the largest weight that any head gives them from the source."""
-    largest = view.rows(source).max(axis=(0, 1))
-    words = [at for at, cell in enumerate(view.keys) if not cell.special]
-    return sorted(words, key=lambda at: -float(largest[at]))
 
 
 def _cell_of_token(view: View, token: int | None) -> int | None:
@@ -176,7 +173,6 @@ def _open() -> None:
 
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
 ROLE_NAMES: dict[str, str] = {
     "source": gettext_lazy("Source word"),
     "first": gettext_lazy("First candidate"),
@@ -237,7 +233,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
         format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
         on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
-        help=_("Excess: weight minus the larger of column mean and positional prior."),
+        help=_("The weight minus the larger of column mean and positional prior."),
     )
 
 
@@ -256,13 +252,16 @@ def describe_preference(asked: HeadAnswers) -> str:
         ),
     ]
     key, times, others = asked.favourite(layer, head)
-    usual = asked.usual[0, layer, head]
-    if others and not np.isnan(usual):
+    if others and not np.isnan(asked.usual[0, layer, head]):
+        baseline, name = asked.baseline(layer, head)
         sentences.append(
             _(
-                "Baseline: other words give {word} {weight:.0%} on average; for {times} of {others} it is the most.",
+                "There, the weight is {weight:.0%}, the baseline {baseline:.0%} ({name}); {times} of {others} other"
+                " words attend most to {word}.",
+                weight=asked.found[0, layer, head],
+                baseline=baseline,
+                name=name,
                 word=key,
-                weight=usual,
                 times=times,
                 others=others,
             )
@@ -276,16 +275,11 @@ def _strongest(margins: FloatArray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _measure(asked: HeadAnswers) -> str:
-    """Return the name of the measure of strength."""
-    return translate(STRENGTHS["excess" if asked.is_adjusted else "weight"])
-
-
 def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": _measure(asked)}
+    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
     if asked.inward:
         return _(
             "In {many} of {size} heads, {first} attends to {source} more than {second} ({measure}, by over {least}).",
@@ -307,7 +301,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
         "After the change, head {head} prefers {word}: {measure} {weight:.0%} against {less:.0%} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
-        measure=_measure(asked),
+        measure=asked.measure,
         weight=now[mine],
         less=now[theirs],
         other=names[theirs],
@@ -322,8 +316,9 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [
         _(
-            "{turned} of {size} heads flip, by over {least} in each text; {meaning} from the first "
-            "candidate to the second.",
+            "{turned} of {size} heads flip ({measure}, by over {least} in each text), {meaning} of them from the first"
+            " candidate to the second.",
+            measure=asked.measure,
             turned=int(turned.sum()),
             meaning=int(meaning.sum()),
             least=f"{LEAST:.0%}",
@@ -347,18 +342,37 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _measure(asked)
+    unit = asked.measure
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
         figure = head_map(shown, theme(), _arrow(asked, name), unit, selected=chosen, limit=limit)
-        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick)
+        computation = _links(asked, choice, f"np.maximum(found[{at}], 0)")
+        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick, computation=computation)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
-    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
+    computation = _links(asked, choice, "found[0] - found[1]")
+    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
     st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
+
+
+def _links(asked: HeadAnswers, choice: ViewState, numbers: str) -> Computation | None:
+    """Return the computation of ``numbers`` from ``found``, the weights of both links in every head.
+
+    Return None for the excess, whose baselines come from other texts, and for a trace without a request.
+    """
+    request, view, words = displayed_request(choice, asked.view.trace), asked.view, asked.words
+    if request is None or asked.is_adjusted:
+        return None
+    look = (view.part, view.words, view.special, view.renormalise)
+    code = (
+        f"view = View(backend.trace(request), *{look!r})\n"
+        f"found = links(view, {words.source}, {[words.first, words.second]}, inward={asked.inward})\n"
+        f"numbers = {numbers}"
+    )
+    return Computation(code, request=request, View=View, links=links)
 
 
 def _arrow(asked: HeadAnswers, name: str) -> str:
