@@ -122,7 +122,7 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
         ({"text": "one two three " * 30, "other": "one two four " * 30}, "48 × 48 of"),
         ({"opened": "file-0"}, "left the memory"),
     ],
-    ids=["not write", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
+    ids=["no second text", "nothing asked", "nothing in common", "no such head", "other parts", "long", "opened"],
 )
 def test_what_the_page_says_instead(query: dict[str, object], said: str) -> None:
     page = asked("compare", **query)
