@@ -89,9 +89,9 @@ def _view_lines(step: LessonStep) -> list[str]:
     """Return the model, the text and the numbers of a step's view; nothing that a prediction must not see."""
     if step.view is None or step.view.yours or withheld_part(step) == VIEW:
         return []
-    choice, asked = choice_of(step.view), empty_view(step.view).asked
-    if not choice.text:
+    if "text" not in dict(step.view.query):
         return []
+    choice, asked = choice_of(step.view), empty_view(step.view).asked
     lines = [_("Model: {name}", name=choice.model), "", f"> {choice.text}", ""]
     try:
         name = view_named(step.view.page)
@@ -139,7 +139,16 @@ def _table(
     names = [title, *columns[:MOST]]
     body = [[row, *(f"{weight:.2f}" for weight in line)] for row, line in zip(rows, weights, strict=False)]
     lines = [names, ["---"] * len(names), *body]
-    return [*("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines), ""]
+    return [*(f"| {' | '.join(map(_escape_cell, line))} |" for line in lines), ""]
+
+
+def _escape_cell(text: str) -> str:
+    """Escape the characters that end a cell or begin a tag.
+
+    >>> _escape_cell("</s>"), _escape_cell("a|b")
+    ('\\\\</s>', 'a\\\\|b')
+    """
+    return text.replace("|", "\\|").replace("<", "\\<")
 
 
 def _verdict(found: StepAnswer) -> str:
