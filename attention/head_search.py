@@ -28,6 +28,29 @@ def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = 
     return np.moveaxis(view.rows(source)[:, :, list(candidates)], 2, 0)
 
 
+def expected_links(  # noqa: PLR0913  # a link, and its baselines
+    view: View,
+    survey: HeadSummary,
+    habits: PositionalPrior | None,
+    source: int,
+    candidates: Sequence[int],
+    *,
+    inward: bool = False,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return column mean and positional prior of the weights of ``links``, each (candidate, layer, head).
+
+    The column mean is NaN without other words; the prior is None if ``habits`` is.
+    """
+    chosen = list(candidates)
+    if inward:
+        usual = survey.crowd.usual_column(view, source, view.columns(source))
+        placed = None if habits is None else np.array([habits.row(view, each)[..., source] for each in chosen])
+    else:
+        usual = survey.crowd.usual_row(view, source, view.rows(source))
+        placed = None if habits is None else np.moveaxis(habits.row(view, source)[..., chosen], 2, 0)
+    return np.moveaxis(usual[..., chosen], 2, 0), placed
+
+
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
     """Return how many other words attend most to ``key`` in a head, and the number of other words.
 

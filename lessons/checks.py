@@ -197,24 +197,19 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
     """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
-    many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
-    more = gettext_lazy(
-        "In {many} of {heads} heads, more than half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
+    many = int(prefers.sum())
+    return CheckedAnswer(
+        float(many),
+        gettext_lazy(
+            "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
+            many=many,
+            heads=prefers.size,
+            word=word,
+            to=to,
+            over=over,
+        ),
+        tolerance=0,
     )
-    half = gettext_lazy(
-        "In {many} of {heads} heads, exactly half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    fewer = gettext_lazy(
-        "In {many} of {heads} heads, fewer than half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    said = half if 2 * many == prefers.size else more if 2 * many > prefers.size else fewer
-    return CheckedAnswer(float(many), said, tolerance=0)
 
 
 def heads_turning(  # noqa: PLR0913  # three words, the other text and the margin

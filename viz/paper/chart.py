@@ -206,7 +206,8 @@ class ChartDrawing:
             at_end = {"xerr" if flat else "yerr": spans(error)}
             xy = (sizes, centres) if flat else (centres, sizes)
             self.axes.errorbar(*xy, **at_end, fmt="none", ecolor=INK, elinewidth=0.8, capsize=2, zorder=3)
-        for place, size, text in zip(centres, sizes, repeat(trace.get("text") or "", len(sizes)), strict=True):
+        ends = sizes + (spans(error)[1] if error else 0)  # a text follows its error bar
+        for place, size, text in zip(centres, ends, repeat(trace.get("text") or "", len(sizes)), strict=True):
             spot, offset = ((size, place), (2, 0)) if flat else ((place, size), (0, 2))
             self.axes.annotate(plain_text(str(text)), spot, offset, textcoords="offset points", color=INK,
                                font=self._font(), va="center" if flat else "bottom", ha="left" if flat else "center",

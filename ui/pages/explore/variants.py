@@ -2,7 +2,7 @@
 
 The library's probes (ui/input/probes.py) have two texts, such as “too tired” and “too wide”, a source word and two
 candidates. A head switches if it prefers the first candidate in one text and the second in the other
-(`attention.head_search.flips`).
+(`attention.head_search.flips`), by the measure of strength that all pages share.
 """
 
 from __future__ import annotations
@@ -138,11 +138,12 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
     """Describe the change from the other text to this text."""
     change = np.nan_to_num(np.abs(asked.preference - again.preference))
     layer, head = np.unravel_index(change.argmax(), change.shape)
-    now, before = asked.found[:, layer, head], again.found[:, layer, head]
+    now, before = asked.strengths[:, layer, head], again.strengths[:, layer, head]
     values: dict[str, Any] = {
         "other": other,
         "many": int(flips(again.preference, asked.preference).sum()),
         "least": f"{LEAST:.0%}",
+        "measure": asked.measure,
         "size": int(np.isfinite(asked.preference).sum()),
         "first": asked.name(asked.words.first),
         "second": asked.name(asked.words.second),
@@ -153,8 +154,8 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
         "second_now": f"{now[1]:.0%}",
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}. "
-        "This link changes most in head {head}: "
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} ({measure}, by over "
+        "{least} in each text). Largest change: head {head}, "
         "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
         **values,
     )

@@ -19,7 +19,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
-from ui.run.head_answers import HeadAnswers, Words
+from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
@@ -176,7 +176,6 @@ def _open() -> None:
 
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
 ROLE_NAMES: dict[str, str] = {
     "source": gettext_lazy("Source word"),
     "first": gettext_lazy("First candidate"),
@@ -237,7 +236,7 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
         format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
         on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
-        help=_("Excess: the weight minus the larger of its column mean and positional prior."),
+        help=_("The weight minus the larger of column mean and positional prior."),
     )
 
 
@@ -256,13 +255,16 @@ def describe_preference(asked: HeadAnswers) -> str:
         ),
     ]
     key, times, others = asked.favourite(layer, head)
-    usual = asked.usual[0, layer, head]
-    if others and not np.isnan(usual):
+    if others and not np.isnan(asked.usual[0, layer, head]):
+        baseline, name = asked.baseline(layer, head)
         sentences.append(
             _(
-                "Baseline: other words give {word} {weight:.0%} on average; {times} of {others} attend to it most.",
+                "There, the weight is {weight:.0%}, the baseline {baseline:.0%} ({name}); {times} of {others} other"
+                " words attend most to {word}.",
+                weight=asked.found[0, layer, head],
+                baseline=baseline,
+                name=name,
                 word=key,
-                weight=usual,
                 times=times,
                 others=others,
             )
@@ -276,16 +278,11 @@ def _strongest(margins: FloatArray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _measure(asked: HeadAnswers) -> str:
-    """Return the name of the measure of strength."""
-    return translate(STRENGTHS["excess" if asked.is_adjusted else "weight"])
-
-
 def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": _measure(asked)}
+    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
     if asked.inward:
         return _(
             "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
@@ -308,7 +305,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
         "After the change, head {head} prefers {word}: {measure} {weight:.0%} against {less:.0%} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
-        measure=_measure(asked),
+        measure=asked.measure,
         weight=now[mine],
         less=now[theirs],
         other=names[theirs],
@@ -323,8 +320,9 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [
         _(
-            "{turned} of {size} heads flip, by over {least} in each text; {meaning} of them from the first candidate"
-            " to the second.",
+            "{turned} of {size} heads flip ({measure}, by over {least} in each text), {meaning} of them from the first"
+            " candidate to the second.",
+            measure=asked.measure,
             turned=int(turned.sum()),
             meaning=int(meaning.sum()),
             least=f"{LEAST:.0%}",
@@ -348,7 +346,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _measure(asked)
+    unit = asked.measure
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):

@@ -54,7 +54,16 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             "status",
         )
         labels = [f"{name.layer}-{other}" for other in range(len(mean))]
-        figure = bars(labels, mean.tolist(), theme(), _("Change by ablation"), _("1 − cosine"))
+        intervals = list(zip(low.tolist(), high.tolist(), strict=True)) if len(changes) > 1 else []
+        figure = bars(
+            labels,
+            mean.tolist(),
+            theme(),
+            _("Change by ablation"),
+            _("1 − cosine"),
+            marked=[name.head],
+            intervals=intervals,
+        )
         draw_chart(figure, "atlas_ablation_bars")
         st.caption(_("Its output is set to zero. Change: 1 − cosine of the text vector, with a 95 % interval."))
 

@@ -137,7 +137,7 @@ def summary(told: Calibration, what: str) -> list[str]:
     said = _(
         "Mean confidence {sure:.1f} %, accuracy {right:.1f} % of {n:,} {what}. Expected calibration error: "
         "{error:.3f} ({low:.3f} to {high:.3f}); if perfectly calibrated {by_chance:.3f}, and at most {at_most:.3f} in "
-        "95 of 100 draws.",
+        "95 % of draws.",
         sure=100 * sure,
         right=100 * right,
         n=n,

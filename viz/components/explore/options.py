@@ -59,10 +59,8 @@ class MicroscopeOptions:
     by: str = option(  # Measure that ranks links.
         "excess",
         label=gettext_lazy("Strength"),
-        help=gettext_lazy(
-            "Excess: the weight above the larger of its column mean and positional prior. Weight: the model's own."
-        ),
-        choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
+        help=gettext_lazy("The weight minus the larger of column mean and positional prior."),
+        choices={"excess": gettext_lazy("weight above baseline"), "weight": gettext_lazy("weight")},
     )
 
 
@@ -71,7 +69,7 @@ DECLARED = options_of(MicroscopeOptions)
 OF_PATCHES = replace(
     DECLARED["by"],
     help=gettext_lazy("Excess: the weight above the mean that other patches give this token. Weight: the model's own."),
-    choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond what other patches get")},
+    choices={**DECLARED["by"].choices, "excess": gettext_lazy("excess")},
 )
 
 
