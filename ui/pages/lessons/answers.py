@@ -169,7 +169,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        pressed = st.button(label, key=f"{slot}_check", type="primary")
         entered = answer is not None and st.session_state.get(ENTERED) == slot
         if pressed or entered:
             found = _record_answer(key, question, answer, seen)
