@@ -24,6 +24,7 @@ from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
 from viz.paper.notebook import Computation
 
+HIGHLIGHT = gettext_lazy("The original is highlighted.")
 HOW = gettext_lazy(
     "A word's tokens are filled from left to right: pseudo-log-likelihood "
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r variant of "
@@ -95,14 +96,15 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
     code = f"numbers = [guess.probability for guess in backend.predict(request).blanks[{at}].guesses]"
     draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
+    highlight = translate(HIGHLIGHT) if marked else ""
     bars_are = _(
-        "Softmax over {vocabulary:,} tokens; the original is highlighted. Others sum to {rest:.2f}; "
-        "entropy: {entropy:.2f} bits. A leading … continues a word.",
+        "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; the "
+        "entropy is {entropy:.2f} bits. A leading … continues a word.",
         vocabulary=filled.vocabulary,
         rest=rest,
         entropy=blank.entropy,
     )
-    st.caption(join_sentences(bars_are, HOW if _has_several_pieces(filled, at) else ""))
+    st.caption(join_sentences(highlight, bars_are, HOW if _has_several_pieces(filled, at) else ""))
     _draw_asked_words(request, filled, at)
     _table(filled)
 
