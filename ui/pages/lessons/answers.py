@@ -12,7 +12,7 @@ from attention.view import DisplayToken
 from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
-from i18n import LazyMessage, _, gettext_lazy, translate
+from i18n import LazyMessage, _, gettext_lazy
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
@@ -21,7 +21,6 @@ from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
-from ui.show.tables import csv_table, download_button
 from ui.state import classroom
 from ui.state.visitor_values import VisitorValues
 
@@ -85,53 +84,6 @@ def count_answered(known: NamedLesson) -> tuple[int, int]:
     """Return the number of answered questions of a lesson, and of all its questions."""
     asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
     return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
-
-
-def worksheet(known: NamedLesson) -> None:
-    """Draw the buttons that save the answers."""
-    with st.container(horizontal=True):
-        download_button(
-            _("Save the worksheet"),
-            in_markdown(known),
-            "headlight-worksheet.md",
-            _("Every question with your answer, as text"),
-            kind="text/markdown",
-            key="worksheet_text",
-        )
-        rows = [
-            (at + 1, markdown_of(step.title), found.text, _right(found), found.tries, found.hints, found.read)
-            for at, step, found in _question_steps(known)
-        ]
-        names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
-        download_button(
-            _("Save as CSV"),
-            csv_table(names, rows),
-            "headlight-worksheet.csv",
-            _("Table"),
-            key="worksheet_table",
-        )
-
-
-def in_markdown(known: NamedLesson) -> str:
-    """Return the worksheet as Markdown, with the reader's answers as quotations."""
-    lines = [f"# {markdown_of(known.lesson.title)}", ""]
-    for at, step, found in _question_steps(known):
-        lines += [f"## {at + 1}. {markdown_of(step.title)}", ""]
-        lines += [markdown_of(step.question.ask), ""] if step.question else []
-        lines += [_("Read: {text}", text=found.read), ""] if found.read else []
-        lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
-        if found.is_over and found.said:
-            lines += [f"{_right(found)} {translate(found.said)}".strip(), ""]
-    return "\n".join(lines)
-
-
-def _right(found: StepAnswer) -> str:
-    return "" if found.right is None else _("Right.") if found.right else _("Not right.")
-
-
-def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
-    """Return (index, step, answer) of each step with a question."""
-    return [(at, step, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
 
 
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
