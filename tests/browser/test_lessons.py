@@ -26,7 +26,7 @@ def test_a_head_that_is_clicked_in_the_accessible_view_is_the_answer(
     painted(page, layer=0, head=0)
     rest(page)
     assert accessibility(page, leave_out=STREAMLITS_OWN) == []
-    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid = page.get_by_role("application", name=re.compile("All heads"))
     grid.focus()
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
