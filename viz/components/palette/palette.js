@@ -100,9 +100,9 @@ class Palette {
       _("Search"),
       make("kbd", { textContent: /Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K" }),
     );
-    this.button.title = _("Find pages, settings and terms.");
+    this.button.title = _("Find pages, settings, terms.");
     this.input.placeholder = _("Page, setting or term");
-    for (const el of [this.input, this.dialog]) el.setAttribute("aria-label", _("Find pages, settings and terms."));
+    for (const el of [this.input, this.dialog]) el.setAttribute("aria-label", _("Find pages, settings, terms."));
     this.list.setAttribute("aria-label", _("Results"));
     this.nothing.textContent = _("Nothing matches.");
   }
