@@ -162,7 +162,7 @@ def test_without_the_root_the_spread_shrinks(page: Page, app_url: str, trace: Tr
     record = trace.records()[3]
     assert isinstance(record, Record)
     before, after = (kind.weights(1)[IT] for kind in (record, change_softmax_rules(record, scale=1.0)))
-    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits to {bits(after):.2f}")
+    expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits → {bits(after):.2f}")
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
 
@@ -227,10 +227,10 @@ def test_without_its_mask_a_decoder_looks_ahead(page: Page, app_url: str, folder
     open_page(page, app_url, PATH, show="rules", scaling="own", **asked)
     box = page.get_by_role("checkbox", name="With its mask")
     expect(box).to_be_checked()
-    expect(note(page, "from 0.00 bits to 0.00")).to_be_visible()
+    expect(note(page, ": 0.00 bits → 0.00")).to_be_visible()
     expect(page.get_by_text("As the model computes: 0.00 bits")).to_be_visible()
     click(page.get_by_text("With its mask"))
-    expect(note(page, "from 0.00 bits to")).to_be_visible()
+    expect(note(page, ": 0.00 bits →")).to_be_visible()
     expect(page).to_have_url(re.compile("masked=0"))
 
 
@@ -252,6 +252,6 @@ def test_an_attention_of_another_form_shows_its_queries_and_keys(page: Page, app
 
 def test_maps_only_show_what_there_is(page: Page, app_url: str, folder: Path) -> None:
     open_page(page, app_url, PATH, model=str(folder / "deberta"), text="a cat played")
-    expect(note(page, "queries, keys and values are not available")).to_be_visible()
+    expect(note(page, "queries, keys and values")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^weight, 1 by"))).to_be_visible()
     expect(page.get_by_role("button", name="Next")).to_have_count(0)

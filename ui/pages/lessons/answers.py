@@ -12,7 +12,7 @@ from attention.view import DisplayToken
 from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
-from i18n import LazyMessage, _, gettext_lazy, translate
+from i18n import LazyMessage, _, gettext_lazy
 from inference import UserError
 from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.schema import Answer, LessonQuestion
@@ -21,7 +21,6 @@ from ui.pages.lessons.current_lesson import OWN, NamedLesson, draw_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.classes import store, visitor_secret
 from ui.run.notices import show_notice
-from ui.show.tables import csv_table, download_button
 from ui.state import classroom
 from ui.state.visitor_values import VisitorValues
 
@@ -87,53 +86,6 @@ def count_answered(known: NamedLesson) -> tuple[int, int]:
     return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
 
 
-def worksheet(known: NamedLesson) -> None:
-    """Draw the buttons that save the answers."""
-    with st.container(horizontal=True):
-        download_button(
-            _("Save the worksheet"),
-            in_markdown(known),
-            "headlight-worksheet.md",
-            _("Every question with your answer, as text"),
-            kind="text/markdown",
-            key="worksheet_text",
-        )
-        rows = [
-            (at + 1, markdown_of(step.title), found.text, _right(found), found.tries, found.hints, found.read)
-            for at, step, found in _question_steps(known)
-        ]
-        names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
-        download_button(
-            _("Save as CSV"),
-            csv_table(names, rows),
-            "headlight-worksheet.csv",
-            _("Table"),
-            key="worksheet_table",
-        )
-
-
-def in_markdown(known: NamedLesson) -> str:
-    """Return the worksheet as Markdown, with the reader's answers as quotations."""
-    lines = [f"# {markdown_of(known.lesson.title)}", ""]
-    for at, step, found in _question_steps(known):
-        lines += [f"## {at + 1}. {markdown_of(step.title)}", ""]
-        lines += [markdown_of(step.question.ask), ""] if step.question else []
-        lines += [_("Read: {text}", text=found.read), ""] if found.read else []
-        lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
-        if found.is_over and found.said:
-            lines += [f"{_right(found)} {translate(found.said)}".strip(), ""]
-    return "\n".join(lines)
-
-
-def _right(found: StepAnswer) -> str:
-    return "" if found.right is None else _("Right.") if found.right else _("Not right.")
-
-
-def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
-    """Return (index, step, answer) of each step with a question."""
-    return [(at, step, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
-
-
 def _all_answers() -> dict[tuple[str, int], StepAnswer]:
     """Return the answers by lesson and step; a new session begins with those that the visitor saved."""
     if ANSWERS not in st.session_state:
@@ -157,7 +109,7 @@ def _draft_length(found: StepAnswer) -> int:
 Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 ENTERED = "lesson_entered"  # session key: slot of the field in which the reader pressed Enter, or which the reader left
-NOT_YET = gettext_lazy("Not yet. Look again, or see the answer.")
+NOT_YET = gettext_lazy("Not yet. Try again, or see the answer.")
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
@@ -169,7 +121,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
-        pressed = st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like"))
+        pressed = st.button(label, key=f"{slot}_check", type="primary")
         entered = answer is not None and st.session_state.get(ENTERED) == slot
         if pressed or entered:
             found = _record_answer(key, question, answer, seen)
@@ -182,9 +134,7 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
         if (
             found.tries
             and not found.is_over
-            and st.button(
-                _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
-            )
+            and st.button(_("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect"))
         ):
             found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
@@ -271,7 +221,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
     """Check the answer, and store it with the result; the same answer again is not another try."""
     if answer is None:
-        show_notice(_("Answer first: pick or type something."), role="status")
+        show_notice(_("Answer first: pick or type."), role="status")
         return answer_at(*key)
     before = answer_at(*key)
     changes: dict[str, Any] = {
@@ -348,7 +298,7 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
         on_click=_ask,
         args=(code, question, seen),
         icon=":material/groups:",
-        help=_("Students answer above their page; you see the answers on Class."),
+        help=_("Students answer above their page; you see it on Class."),
     )
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)

@@ -17,7 +17,8 @@ def test_a_reload_keeps_answers_until_they_are_forgotten(monkeypatch: pytest.Mon
     page = asked("lessons", **query)  # A new session of the same browser.
     assert page.number_input(key=field).value == 5.0
     assert page.session_state["lesson_answers"]["attention", 1].right
-    press(page, "Forget my answers")
+    page.session_state["worksheet"] = True  # The button is in a part that opens on a click.
+    press(page.run(), "Forget my answers")
     assert asked("lessons", **query).number_input(key=field).value is None
 
 
