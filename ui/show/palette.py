@@ -1,4 +1,4 @@
-"""The search palette for pages, settings and terms, which Ctrl+K opens on every page."""
+"""The search palette for pages, settings, help and terms, which Ctrl+K opens on every page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ui.state.navigation import PAGES
 from ui.state.session import change_language, get_view_state, set_view_state
 from viz.components.palette import palette
 from viz.components.palette.palette import PaletteEntry
+from viz.paper.notebook import citation, version
 
 KEY = "palette"
 OPENED = "palette_view"  # Session key of the picked view, which the next lines of the script open.
@@ -63,11 +64,29 @@ TERMS = {
     gettext_lazy("Key–value cache"): gettext_lazy("Stored keys and values of earlier tokens, to save computing."),
     gettext_lazy("Fine-tuning"): gettext_lazy("Training a model further on labelled examples."),
 }
+HELP = {
+    gettext_lazy("Help: install"): gettext_lazy(
+        "make run; without make: pip install -r requirements.txt, then streamlit run app.py."
+    ),
+    gettext_lazy("Help: offline use"): gettext_lazy("Once installed, only models of the hub need the internet."),
+    gettext_lazy("Help: class"): gettext_lazy(
+        "Start with make run FOR=class or headlight serve; students open the link on Class, also offline."
+    ),
+    gettext_lazy("Help: worksheet"): gettext_lazy("Below each step of a lesson, for the screen or for paper."),
+    gettext_lazy("Help: notebook"): gettext_lazy(
+        "In the menu Download of many charts; it computes their numbers again."
+    ),
+}
 
 
 def entries() -> list[PaletteEntry]:
-    """Return the entries of the palette in the active language: pages with their tabs, settings, terms."""
-    return [*_views(), *_settings(), *(PaletteEntry("", "term", translate(t), translate(n)) for t, n in TERMS.items())]
+    """Return the entries of the palette in the active language: pages with their tabs, settings, help, terms."""
+    return [
+        *_views(),
+        *_settings(),
+        *_help(),
+        *(PaletteEntry("", "term", translate(t), translate(n)) for t, n in TERMS.items()),
+    ]
 
 
 def _views() -> Iterator[PaletteEntry]:
@@ -89,6 +108,15 @@ def _settings() -> Iterator[PaletteEntry]:
     for code in available_languages():
         if code != active_language():
             yield PaletteEntry(f"language:{code}", "setting", language_name(code), _("Language"))
+
+
+def _help() -> Iterator[PaletteEntry]:
+    """Yield what users look for outside the pages; the explanation in the list is the answer."""
+    for title, note in HELP.items():
+        yield PaletteEntry("", "help", translate(title), translate(note))
+    about = _("{version}. Its code has no licence yet; models and data have their own.", version=version())
+    yield PaletteEntry("", "help", _("Help: about, licence"), about)
+    yield PaletteEntry("", "help", _("Help: cite"), " ".join(citation().split()))
 
 
 def draw_palette() -> None:
