@@ -122,8 +122,8 @@ def _unpack_edit(word: str) -> Edit:
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
             gettext_lazy(
-                "{word!r} is not a valid edit and is left out. Expected codes such as a3-1 (ablate head "
-                "3-1), u3-1 (average it), c3-1-8-2, h3-2 or m3-2 (zero the value of token 2 in layer 3).",
+                "{word!r} is not an edit. Expected a3-1 (ablate head 3-1), u3-1 (average it), c3-1-8-2, "
+                "h3-2 or m3-2 (zero the value of token 2 in layer 3).",
                 word=word[:40],
             )
         )
@@ -234,7 +234,7 @@ def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -
     way = (other - before).astype(np.float64)
     length = float(way @ way)
     if not length:
-        raise ValueError(gettext_lazy("Both texts have the same answer, so there is no way between them."))
+        raise ValueError(gettext_lazy("Both texts have the same answer. Change a word."))
     shares: FloatArray = ((values - before) @ way / length).astype(np.float32)
     return shares
 
@@ -310,3 +310,24 @@ def heads_moved(before: Trace, after: Trace) -> FloatArray:
         for one, other in zip(before.records(), after.records(), strict=True)
     ]
     return np.array(found, dtype=np.float32)
+
+
+def places_of(trace: Trace) -> list[tuple[int, int]]:
+    """Return (layer, head) for all heads of a model that reads a single text."""
+    records = trace.records()
+    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
+
+
+def as_head_map(places: Sequence[tuple[int, int]], found: FloatArray) -> FloatArray:
+    """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
+
+    ``places`` are the heads of ``found``, which may be shorter.
+
+    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
+    [[1.0, 2.0], [nan, nan]]
+    """
+    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    laid = np.full((layers, heads), np.nan, np.float32)
+    for place, number in zip(places, found, strict=False):
+        laid[place] = number
+    return laid

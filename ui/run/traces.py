@@ -54,6 +54,12 @@ def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
     }
 
 
+def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
+    """Return the request that gives a displayed trace; None for a file, Chinese words and other requests."""
+    asked = request_of(choice)
+    return asked if asked.key == trace.id else None
+
+
 def id_of(choice: ViewState) -> str:
     """Return the id of the trace for the texts and the model in ``choice``."""
     plain = choice.opened or request_of(choice).key
@@ -107,7 +113,7 @@ def _read(choice: ViewState) -> Trace | None:
     show_unknown_words(choice, trace)
     if choice.cut is not None:
         show_notice(
-            _("Only the first {tokens} tokens are read; the rest of the text is not shown.", tokens=len(trace.source)),
+            _("Only the first {tokens} tokens are read.", tokens=len(trace.source)),
             role="status",
         )
     return trace

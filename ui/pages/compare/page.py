@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
 from attention.trace import Trace
-from attention.view import DisplayToken
+from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from ui.input.composing import compose
@@ -28,7 +29,7 @@ from ui.pages.compare.result import (
     links_csv,
     page_html,
 )
-from ui.pages.compare.sides import sides_of
+from ui.pages.compare.sides import Sides, sides_of
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
@@ -45,6 +46,7 @@ from viz.components.token_strip.token_strip import TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import two_readings
 from viz.matrix_specs.heads import side_by_side
+from viz.paper.notebook import Computation
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # words of a row that are drawn
@@ -123,13 +125,12 @@ def figures(found: Comparison) -> None:
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
-    draw_chart(figure, GRID, place=left, on_click=keep_head, about=partial(comparison_provenance, found))
-    left.caption(
-        _(
-            "Mean Jensen–Shannon divergence of each head's rows over the words in both runs: 0 if equal, 1 without "
-            "overlap. Click a head."
-        )
+    note = _(
+        "Mean Jensen–Shannon divergence of each head's rows over shared words: 0 equal, 1 no overlap. Click a head."
     )
+    about = partial(comparison_provenance, found)
+    draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
+    left.caption(note)
     with left:
         draw_token_strips(found)
     words, one, other, place = row_of(found)
@@ -147,11 +148,25 @@ def figures(found: Comparison) -> None:
     draw_chart(figure, ROW, place=right, about=partial(comparison_provenance, found))
     right.caption(
         _(
-            "The {n} largest of {all} weights. The line is the difference; a single mark is a word of one run.",
+            "The {n} largest of {all} weights. Line: the difference; single mark: a word of one run.",
             n=len(words),
             all=_word_count(found),
         )
     )
+
+
+def _changes(sides: Sides) -> Computation | None:
+    """Return the computation of the change of each head; None if heads are paired or a reading has no request."""
+    if sides.requests is None or sides.best:
+        return None
+    look = sides.look
+    code = (
+        f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
+        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
+        "numbers = changes(views, same_heads(views.left, views.right)).bits"
+    )
+    used = {"AlignedViews": AlignedViews, "View": View, "changes": changes, "same_heads": same_heads}
+    return Computation(code, readings=sides.requests, **used)
 
 
 def _head(found: Comparison) -> str:
@@ -229,7 +244,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
         show_notice(
             _(
-                "The maps show {rows} × {columns} of {all_rows:,} × {all_columns:,} words around the selection.",
+                "The maps show {rows} × {columns} of {all_rows:,} × {all_columns:,} words, around the selection.",
                 rows=len(rows),
                 columns=len(columns),
                 all_rows=len(beside.queries.pairs),
@@ -245,7 +260,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
          _("All digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
     download_button(_("Save as HTML"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
-         _("One file with sentences, maps and numbers"),
+         _("Sentences, maps and numbers in one file"),
          kind="text/html", place=place)  # fmt: skip
 
 
@@ -268,11 +283,13 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish them.\n"
+                "- A head that links *it* to *animal* for both *tired* and *wide* does not distinguish "
+                "them.\n"
                 "- Rows are compared by Jensen–Shannon divergence "
-                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some heads, so compare "
-                "with controls.\n- Head numbers correspond only between related models. Other models' heads are "
-                "matched by their attention on the same sentences."
+                "([doi:10.1109/18.61115](https://doi.org/10.1109/18.61115)). Any edit changes some "
+                "heads: compare with controls.\n"
+                "- Head numbers correspond only between related models; others are matched by attention "
+                "on the same sentences."
             )
         )
 

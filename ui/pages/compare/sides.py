@@ -25,7 +25,7 @@ from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_backend, get_trace_store
-from ui.run.traces import request_of
+from ui.run.traces import displayed_request, request_of
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -46,6 +46,7 @@ class Sides:
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
     edits: EditSet = ()
     best: bool = False  # whether heads are paired by similarity
+    requests: tuple[TraceRequest, TraceRequest] | None = None  # of both readings; None if the first has no request
 
     @property
     def two_models(self) -> bool:
@@ -132,7 +133,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
         show_notice(
-            _("All tokens are hidden special tokens."),
+            _("Only hidden special tokens are left."),
             role="status",
         )
         return None
@@ -140,7 +141,9 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
-    return Sides(beside, look, options, models, readers, edits, best)
+    first = displayed_request(choice, trace)
+    requests = None if first is None else (first, asked)
+    return Sides(beside, look, options, models, readers, edits, best, requests)
 
 
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
@@ -177,7 +180,7 @@ def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str])
         return True
     show_notice(
         _(
-            "{first} shows {part} attention; {second} has only: {parts}. Pick another model or stack.",
+            "{first} shows {part} attention; {second} has only {parts}. Pick another model or stack.",
             first=models[0],
             part=translate(PARTS[part]),
             second=models[1],

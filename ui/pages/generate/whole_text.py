@@ -31,6 +31,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
+from viz.paper.notebook import Computation
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
@@ -57,12 +58,12 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         role="status",
     )
     *columns, right = st.columns([3, 3, 4])
-    _maps(columns, found, (layer, head))
+    _maps(columns, found, (layer, head), question)
     st.caption(
         _(
-            "{count} texts of {length} distinct random tokens, repeated once: mean weight of the second copy on the "
-            "token after the earlier copy ([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)). Click a head to "
-            "shade the text.",
+            "{count} texts of {length} distinct random tokens, repeated once: mean weight of the "
+            "second copy on the token after the earlier copy "
+            "([arXiv:2209.11895](https://arxiv.org/abs/2209.11895)).",
             count=question.count,
             length=length,
         )
@@ -78,9 +79,9 @@ def summary(found: InductionScores) -> str:
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     return _(
-        "{head} puts {matching:.0%} of its attention on the token after the earlier copy (uniform: {even:.0%});"
-        " {number} of {heads} heads put over half there. Surprisal: {first:.1f} bits in the first copy, {second:.1f}"
-        " in the second.",
+        "{head} gives {matching:.0%} of its attention to the token after the earlier copy (uniform: "
+        "{even:.0%}); {number} of {heads} heads give over half. Surprisal: {first:.1f} bits in the "
+        "first copy, {second:.1f} in the second.",
         head=name,
         matching=found.matching[layer, head],
         even=found.even,
@@ -91,14 +92,15 @@ def summary(found: InductionScores) -> str:
     )
 
 
-def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
-    given: list[tuple[str, str, FloatArray]] = [
-        (MAP, _("Induction heads"), found.matching),
-        (CONTROL, _("Not repeated"), found.control),
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], question: InductionHeads) -> None:
+    given: list[tuple[str, str, FloatArray, str]] = [
+        (MAP, _("Induction heads"), found.matching, "matching"),
+        (CONTROL, _("Not repeated"), found.control, "control"),
     ]
-    for column, (key, title, values) in zip(columns, given, strict=True):
+    for column, (key, title, values, name) in zip(columns, given, strict=True):
+        computation = Computation(f"numbers = backend.predict(request).{name}", request=question)
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
-        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance, computation=computation)
 
 
 def _buttons(found: InductionScores) -> None:
@@ -207,12 +209,14 @@ def sink(choice: ViewState, request: NextToken) -> None:
         shares, theme(), _("Attention sinks"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
-    draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
+    code = "numbers = observe(backend.trace(request)).strength('first')"
+    computation = Computation(code, request=trace_request(request), observe=observe)
+    draw_chart(figure, SINKS, place=left, on_click=keep_on_text, computation=computation)
     with right:
         st.caption(
             _(
-                "Mean weight on the first token, over at most {most_rows} later tokens that are not special"
-                " ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)). Click a head to shade the text.",
+                "Mean weight on the first token, over up to {most_rows} later tokens that are not "
+                "special ([arXiv:2309.17453](https://arxiv.org/abs/2309.17453)).",
                 most_rows=MOST_ROWS,
             )
         )
@@ -220,8 +224,8 @@ def sink(choice: ViewState, request: NextToken) -> None:
         if by_value is not None:
             st.caption(
                 _(
-                    "Weighted by the norms of the value vectors, its share is {by_value:.2f}"
-                    " ([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
+                    "Weighted by value norms, its share is {by_value:.2f} "
+                    "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
                     by_value=np.nanmean(by_value),
                 )
             )
@@ -235,8 +239,8 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
     """
     many = int((shares > HALF).sum())
     return _(
-        "The first token, “{token}”, gets {mean:.0%} of the later tokens' attention (uniform: {even:.0%})."
-        " {number} of {heads} heads give it more than half.",
+        "The first token, “{token}”, gets {mean:.0%} of later tokens' attention (uniform: "
+        "{even:.0%}); {number} of {heads} heads give it over half.",
         token=trace.tokens[0],
         mean=np.nanmean(shares),
         even=even,
@@ -270,8 +274,8 @@ def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -
     if seen == 0:
         return translate(NO_STEPS)
     return _(
-        "Compared: {steps} of {many} steps, {cached} of them from the key–value cache. Largest difference from a single"
-        " pass: {worst:.1g}; largest weight on a later token: {later:.1g}.",
+        "Compared: {steps} of {many} steps, {cached} from the key–value cache. Largest difference "
+        "from a single pass: {worst:.1g}; largest weight on a later token: {later:.1g}.",
         steps=seen,
         many=many,
         cached=cached,

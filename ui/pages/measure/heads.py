@@ -10,8 +10,9 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
+from probing.formats import READY, load_ready_set
 from probing.results import RelationRow, accuracies, candidates, rows, rule, to_csv, to_json
-from probing.score import RelationCounts
+from probing.score import RelationCounts, ScoringRun, score
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
@@ -23,6 +24,7 @@ from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.head_maps import head_map, mark_heads
+from viz.paper.notebook import Computation
 
 TABLE = "measure_table"
 VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
@@ -30,15 +32,14 @@ VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict`
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("not clearly more"),
 }
-DOT = gettext_lazy("Dot: share of links that the best head finds, with 95 % interval.")
+DOT = gettext_lazy("Dot: links found by the best head, with 95 % interval.")
 CHOSEN = gettext_lazy("Heads are chosen and scored on different sentences.")
 MARKS = gettext_lazy(
-    "Bar: best rule without a model. Ring: best head with random weights, chosen in the same way. Test: "
-    "two-sided, paired by sentence, Holm-corrected for all relations shown."
+    "Bar: best rule without a model. Ring: best head with random weights, chosen likewise. Test: "
+    "two-sided, paired by sentence, Holm-corrected for the relations shown."
 )
 CANDIDATES = gettext_lazy(
-    "Rule for two candidates: nearest, first or subject, the best on the selection sentences, never below "
-    "chance. Dotted: chance."
+    "Rule for two candidates: nearest, first or subject, the best in selection, never below chance. Dotted: chance."
 )
 MOST_LINES = 24  # relations in the figure; the table has all
 
@@ -69,17 +70,19 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     bound_widget(
         MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
-    show_notice(summary(found, best[relation], len(best)), role="status")
+    result = summary(found, best[relation], len(best))
+    show_notice(result, role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    draw_chart(figure, "measure_scores", about=model_provenance)
     notes = [DOT, CHOSEN, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
-    st.caption(join_sentences(*map(translate, notes)))
+    note = join_sentences(*map(translate, notes))
+    draw_chart(figure, "measure_scores", about=model_provenance, test=join_sentences(result, note))
+    st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
 
@@ -102,7 +105,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     ]
     said.append(
         _(
-            "The baseline “{rule}” finds {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
+            "Baseline “{rule}”: {found:.1f} %; difference: p {p} (two-sided, paired by sentence, "
             "Holm-corrected, relations: {tests}).",
             rule=row.baseline_name,
             found=row.baseline,
@@ -113,7 +116,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     if row.chance is not None:
         said.append(_("Chance is {chance:.0f} %.", chance=row.chance))
     if chance is not None:
-        said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
+        said.append(_("Best head with random weights: {found:.1f} %.", found=chance.accuracy))
     return join_sentences(*said)
 
 
@@ -165,9 +168,7 @@ def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
         on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
-    st.caption(
-        _("Percent of links found with 95 % interval (Wilson). Click the left edge of a row to see its relation below.")
-    )
+    st.caption(_("Percent of links found, with 95 % interval (Wilson). Click a row's left edge to see it below."))
 
 
 def _on_pick(names: list[str]) -> None:
@@ -207,21 +208,40 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    show_notice(describe_counts(mine, untrained), role="status")
+    result = describe_counts(mine, untrained)
+    show_notice(result, role="status")
     left, right = st.columns(2)
-    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance)
+    note = _(
+        "Cells: heads, scored on all sentences. Ring: significantly more than the baseline "
+        "(two-sided, paired by sentence, Holm-corrected for heads and directions, 5 %). Click a "
+        "head for its sentences."
+    )
+    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance,
+               computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
-    st.caption(
-        _(
-            "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
-            "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
-            "see its sentences."
-        )
+    st.caption(note)
+
+
+WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
+
+
+def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, way: str) -> Computation | None:
+    """Return the computation of the links that each head finds; None for a file of the reader."""
+    if options.data not in READY:
+        return None
+    code = (
+        "corpus = load_ready_set(data)\nrun = ScoringRun(corpus, model, revision)\n"
+        "*_, state = score(backend, run)\n"
+        "percent = accuracies(state.tally.counts_of(relation), len(corpus.directions))\n"
+        f"numbers = percent{WAYS[way]}"
     )
+    return Computation(
+        code, data=options.data, model=found.model, revision=found.revision, relation=relation,
+        load_ready_set=load_ready_set, ScoringRun=ScoringRun, score=score, accuracies=accuracies)  # fmt: skip
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
@@ -239,8 +259,8 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
     """Describe how many heads exceed the rule, with the model's weights and with random weights."""
     best = max(mine, key=lambda row: row.accuracy)
     said = _(
-        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the baseline of {rule:.1f} %; "
-        "mean {mean:.1f} %, largest {largest:.1f} %.",
+        "{relation}, all {links:,} links: {many} of {size} heads are significantly above the "
+        "baseline, {rule:.1f} %; mean {mean:.1f} %, largest {largest:.1f} %.",
         relation=best.relation,
         links=best.n,
         many=sum(row.more for row in mine),
@@ -300,7 +320,7 @@ def left_out(found: CorpusScores) -> None:
     """Show notices about rows, texts and links that are not in the counts."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
-        show_notice(_("{rows:,} rows contain no question and were skipped.", rows=corpus.left_out), role="status")
+        show_notice(_("{rows:,} rows without a question were skipped.", rows=corpus.left_out), role="status")
     if state.skipped:
         show_notice(
             _("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason),
@@ -308,7 +328,7 @@ def left_out(found: CorpusScores) -> None:
         )
     if state.tally.unread:
         show_notice(
-            _("{links:,} links of unread texts or words are not counted.", links=state.tally.unread),
+            _("{links:,} links of unread texts are not counted.", links=state.tally.unread),
             role="status",
         )
 

@@ -21,6 +21,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.computations import flow_computation
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
@@ -33,6 +34,7 @@ from ui.state.view_state import ViewState
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 from viz.options import option
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,12 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
     if choice.pair.strip():
         return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_notice(_("The second text is empty, so an example is shown. Click “+ second text” to type one."), "status")
+        show_notice(_("An example is shown. Click “+ second text” to type one."), "status")
         st.button(
             _("Use the example"),
             on_click=set_view_state,
             kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
-            help=_("Edit the example's two texts"),
+            help=_("Edit the two texts"),
         )
     return EXAMPLE["text"], EXAMPLE["pair"]
 
@@ -74,7 +76,11 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     chances = [one.probability for one in found]
     figure = bars([_("A, then B"), _("B, then A")], chances, theme(), _("Probability of the order"), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
-    draw_chart(figure, "judged_bars")
+    computation = Computation(
+        "numbers = [backend.predict(request).probability for request in requests]",
+        requests=(asked, replace(asked, text=second, pair=first)),
+    )
+    draw_chart(figure, "judged_bars", computation=computation)
     st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
@@ -86,12 +92,13 @@ def describe_training(judged: NextSentenceAnswer) -> str:
     """Return sentences on the pretraining task of the model's head."""
     if judged.judges == ORDER:
         return _(
-            "Sentence-order prediction: all training pairs were neighbours, half of them swapped "
+            "Sentence-order prediction: training pairs were neighbours, half of them swapped "
             "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942))."
         )
     return _(
-        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from two "
-        "texts, so a common topic can suffice ([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
+        "Next-sentence prediction (NSP): half of the training pairs were neighbours, half came from "
+        "two texts; a common topic can suffice "
+        "([arXiv:1810.04805](https://arxiv.org/abs/1810.04805))."
     )
 
 
@@ -122,7 +129,7 @@ def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]
     if any(likely) != all(likely):
         return ""
     if likely[0]:
-        return _("Both orders get at least 0.5: the model does not detect which is right.")
+        return _("Both orders get at least 0.5: the model does not decide.")
     return _("Both orders get less than 0.5: the model rejects both.")
 
 
@@ -162,8 +169,10 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         _("share of attention"),
         selected=(layer, head),
     )
-    draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(_("Each cell is a head. Click one to see its attention."))
+    draw_chart(
+        figure, MAP, on_click=keep_head, computation=flow_computation(request, group(row, looks), group(row, at))
+    )
+    st.caption(_("Cells: heads. Click one to see its attention."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 
 
@@ -225,11 +234,11 @@ def how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The model reads one sequence: [CLS] A [SEP] B [SEP]. The task head predicts from the "
-                "vector of [CLS].\n- NSP is an easy task: a probability near 1 does not prove coherence "
-                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa scores no "
-                "worse without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n- Attention "
-                "between the texts does not show that the prediction depends on it "
+                "- The model reads [CLS] A [SEP] B [SEP] and predicts from [CLS].\n"
+                "- NSP is easy: a probability near 1 does not prove coherence "
+                "([arXiv:1909.11942](https://arxiv.org/abs/1909.11942), section 3.1). RoBERTa does "
+                "without it ([arXiv:1907.11692](https://arxiv.org/abs/1907.11692)).\n"
+                "- Attention between the texts does not show that the prediction depends on it "
                 "([arXiv:1902.10186](https://arxiv.org/abs/1902.10186))."
             )
         )

@@ -53,8 +53,7 @@ def draw_view() -> None:
     with reading_help():
         st.markdown(
             _(
-                "Activation patching replaces one activation of the first text by the second text's and measures "
-                "the answer "
+                "One activation of the first text is replaced by the second's, and the answer measured "
                 "([arXiv:2004.12265](https://arxiv.org/abs/2004.12265), "
                 "[arXiv:2202.05262](https://arxiv.org/abs/2202.05262))."
             )
@@ -66,7 +65,7 @@ def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
     watch, who = metric_model(options, choice)
     compose(choice, kind_of(choice), who)
     if choice.opened:
-        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
+        show_notice(_("A saved trace has attention only. Close it to run its text."), role="status")
         return
     other = pick_second_text(PatchingOptions, choice, settle_second_text(PatchingOptions, choice, options.other))
     if not other:
@@ -104,9 +103,8 @@ def _can_patch(traces: list[Trace]) -> bool:
     if not traces[0].has_qkv():
         show_notice(
             _(
-                "{model} computes attention in its own code, so it cannot be edited. Choose a model such as BERT "
-                "or GPT-2.",
-                model=traces[0].model.name,
+                "{name} computes attention in its own code, so it cannot be edited. Pick BERT or GPT-2.",
+                name=traces[0].model.name,
             ),
             role="status",
         )
@@ -136,25 +134,25 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
-    draw_chart(figure, STATES, place=left, on_click=_keep_state, about=partial(_provenance, found))
+    note = _(
+        "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
+        "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
+        "in the layer (n = {words} for vectors, {heads} for heads).",
+        words=found.random_changes("s"),
+        heads=found.random_changes("h"),
+    )
+    given: dict[str, Any] = {"about": partial(_provenance, found), "test": note}
+    draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second text's answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
-    draw_chart(figure, HEADS, place=right, on_click=_keep_head, about=partial(_provenance, found))
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head, computation=found.computation("h"), **given)
     for sentence in effects:
         show_notice(sentence, role="status")
-    st.caption(
-        _(
-            "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
-            "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
-            "in the layer (n = {words} for vectors, {heads} for heads).",
-            words=found.random_changes("s"),
-            heads=found.random_changes("h"),
-        )
-    )
+    st.caption(note)
     _one(found, kind, place)
     _save(found)
 
@@ -168,7 +166,7 @@ def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
         if place[0] < sizes[0] and place[1] < sizes[1]:
             return named[1], place
         show_notice(
-            _("The patch in the link does not exist. The head with the largest effect is shown."),
+            _("The link's patch does not exist; the largest effect is shown."),
             role="status",
         )
     known = np.nan_to_num(found.heads, nan=-np.inf)

@@ -10,8 +10,8 @@ import streamlit as st
 
 from attention.head_names import head_label
 from attention.mask import BoolArray
-from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
-from attention.vectors import flat, groups
+from attention.roles import EVEN, FEWEST, ROLES, SINKS, names, observe
+from attention.vectors import compare, flat, groups
 from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import ROLE_NAMES, HeadEvidence, Relations, RolesOptions
@@ -22,6 +22,7 @@ from ui.show.tables import csv_table, download_table, draw_table, model_provenan
 from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
+from viz.paper.notebook import Computation
 
 MAP = "roles_map"
 
@@ -47,12 +48,29 @@ def draw_map(
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
-    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
+    notes = join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found)))
+    draw_chart(
+        figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known),
+        computation=_shares(known, options), test=notes)  # fmt: skip
     if relations.row_of_head:
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
-    st.caption(join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found))))
+    st.caption(notes)
+
+
+def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
+    """Return the computation of the share of each head's first role; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"evidence = observe(backend.trace(request), {known.part!r})\n"
+        "numbers = np.full(evidence.strength('broad').shape, np.nan)\n"
+        "for place in np.ndindex(*numbers.shape):\n"
+        f"    if found := names(evidence, *place, {options.share / 100}):\n"
+        "        numbers[place] = evidence.strength(found[0])[place]"
+    )
+    return Computation(code, request=known.request, observe=observe, names=names)
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
@@ -67,8 +85,8 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     """
     said = [
         _(
-            "Sign: the place that receives at least {share} % of the head's attention: {signs} (entropy at least "
-            "{even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
+            "Sign: the place with at least {share} % of the head's attention: {signs} (entropy at "
+            "least {even:.0%} of the maximum). Colour: that share, or the entropy for {broad}.",
             share=share,
             signs=format_comma_list([f"{SIGNS[role]} {translate(ROLE_NAMES[role])}" for role in ROLES]),
             even=EVEN,
@@ -78,12 +96,11 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
     if relations:
         said.append(
             _(
-                "Name: a relation that the head finds significantly more often than the baseline, in 60 and 40 "
-                "annotated sentences. Chosen on one half, tested on the other (two-sided, paired by sentence, "
-                "Holm, 5 %)."
+                "Name: a relation found significantly more often than the baseline. It was chosen on one half of 60 "
+                "and 40 annotated sentences, tested on the other (two-sided, paired by sentence, Holm, 5 %)."
             )
         )
-    last = _("A role needs at least {fewest} tokens. Click a head to select it.", fewest=FEWEST)
+    last = _("A role needs {fewest} tokens. Click a head to select it.", fewest=FEWEST)
     return [*said, last]
 
 
@@ -118,8 +135,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
         if many
     ]
     named = _(
-        "{some} of {heads} heads give at least {share} % of their attention to one kind of place (texts: {texts}): "
-        "{places}.",
+        "{some} of {heads} heads give at least {share} % of their attention to one place (texts: {texts}): {places}.",
         texts=texts,
         some=some,
         heads=heads,
@@ -145,8 +161,8 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value vectors are "
-                    "{times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value "
+                    "vectors are {times:.2f} times as long, so it adds {passed_on:.2f} of the output.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
                     share=share,
@@ -177,8 +193,8 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
     draw_table(shown, key="roles_table")
     st.caption(
         _(
-            "{shown} of {heads} heads. “chosen for”: best relation on one half of the sentences, scored on the "
-            "other. “first token by value”: attention times length of the value vectors.",
+            "{shown} of {heads} heads. “chosen for”: best relation on half of the sentences, scored "
+            "on the rest. “first token by value”: attention × value norm.",
             shown=len(kept),
             heads=len(every),
         )
@@ -243,14 +259,29 @@ def draw_similarity(
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
-    draw_chart(figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known))
+    computation = _projection(known, count)
+    draw_chart(
+        figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known), computation=computation
+    )
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
-            "Each mark is a head; near heads have similar attention (Jensen–Shannon distance, projected to 2-D). "
-            "Colour and shape: clusters of the full distances. Click a head to select it."
+            "Marks: heads; near heads have similar attention (Jensen–Shannon distance, projected to "
+            "2-D). Colour, shape: clusters of full distances. Click a head to select it."
         )
     )
+
+
+def _projection(known: HeadEvidence, count: int) -> Computation | None:
+    """Return the computation of the heads' heights, by cluster; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"distances = compare(backend.trace(request), {known.part!r}).distances()\n"
+        f"order = np.argsort(groups(distances, {count}), kind='stable')\n"
+        "numbers = flat(distances)[0][order, 1]"
+    )
+    return Computation(code, request=known.request, compare=compare, groups=groups, flat=flat)
 
 
 def _groups(
@@ -280,9 +311,9 @@ def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[P
     name = [head_label(layer, head) for layer, head in heads]
     largest = int((labels == 0).sum())
     return _(
-        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); head {lone} is most "
-        "distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of the squared distances. "
-        "The largest of {groups} clusters has {largest} heads.",
+        "Heads {one} and {other} are most similar (distance {apart:.2f} of at most 1); {lone} is "
+        "most distinct ({nearest:.2f} from the nearest). The projection keeps {kept:.0%} of squared "
+        "distances. The largest of {groups} clusters has {largest} heads.",
         one=name[one],
         other=name[other],
         apart=apart[one, other],

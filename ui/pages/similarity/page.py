@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.similarity import sum_runs
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.hidden_states import Pooled
@@ -45,6 +46,7 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 HITS, SEARCH = "similarity_hits", "similarity_search"
 
@@ -77,7 +79,7 @@ def draw_search(choice: ViewState, found: WordTable) -> None:
         for (value, at), table in zip(search.hits, tables, strict=True)
     ]
     draw_table(rows, key=HITS, on_select=lambda: _open(search), selection_mode="single-row")
-    st.caption(_("Select a row to compare its sentence."))
+    st.caption(_("Select a row to compare it."))
     download_button(
         _("Save the table"),
         csv_table(["cosine", "number", "sentence"], [[value, at + 1, texts[at]] for value, at in search.hits]),
@@ -104,7 +106,7 @@ def _describe(search: SentenceSearch) -> None:
     read = min(search.done * PART, len(search.asked.texts)) - search.refused
     show_notice(
         _(
-            "Of {n:,} sentences, “{nearest}” is the most similar, with a cosine of {cosine:.3f}.",
+            "Most similar of {n:,} sentences: “{nearest}”, cosine {cosine:.3f}.",
             n=read,
             nearest=truncate(search.asked.texts[at], 80),
             cosine=value,
@@ -129,7 +131,7 @@ def draw_view() -> None:
     choice, options = get_view_state(), get_params(SimilarityOptions)
     compose(choice, kind_of(choice), pairs=False)
     if choice.opened:
-        show_notice(_("A saved trace contains attention only. Close it to run the model on its text."), role="status")
+        show_notice(_("A saved trace has attention only. Close it to run its text."), role="status")
         return
     row = control_row("similarity")
     settled = settle_second_text(SimilarityOptions, choice, options.other)
@@ -184,7 +186,14 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
+        computation=_table("numbers = table", found),
     )
+
+
+def _table(code: str, found: WordTable, **names: Any) -> Computation:
+    """Return the computation of ``code`` from ``table``, the parts of the cosine by words."""
+    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
+    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
 
 
 def _lines(found: WordTable) -> None:
@@ -212,8 +221,9 @@ def _per_word(found: WordTable) -> None:
         st.columns(2), (1, 0), [_("Words of {text}", text=name) for name in "AB"], strict=True
     ):
         shares, names = found.table.sum(axis=axis), found.names[1 - axis]
+        kept = largest_words(np.abs(shares))
         figure = source_terms(
-            {names[at]: [float(shares[at])] for at in largest_words(np.abs(shares))},
+            {names[at]: [float(shares[at])] for at in kept},
             [title],
             theme(),
             title,
@@ -224,7 +234,8 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-        )
+            computation=_table(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
+        )  # fmt: skip
     note_omitted(found)
 
 
@@ -232,11 +243,12 @@ def _how_to_read() -> None:
     with reading_help():
         st.markdown(
             _(
-                "- The **cosine** compares the directions of two text vectors, from −1 to 1, within one model.\n"
+                "- The **cosine** compares the directions of two text vectors, from −1 to 1, within one "
+                "model.\n"
                 "- A text vector is **pooled** from token vectors "
-                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)), so the cosine is an exact sum over pairs of "
-                "tokens.\n"
-                "- A large cell does not prove that its words cause the similarity: each vector also contains the rest "
-                "of its text."
+                "([arXiv:1908.10084](https://arxiv.org/abs/1908.10084)), so the cosine is an exact sum "
+                "over token pairs.\n"
+                "- A large cell does not prove that its words cause the similarity: each vector also "
+                "contains the rest of its text."
             )
         )

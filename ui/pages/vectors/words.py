@@ -40,11 +40,12 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.theme import sides
 from viz.figures.vectors import MOST, context_lines, cosine_map
+from viz.paper.notebook import Computation
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(
-    "Each line: cosine of the word's vectors in two sentences. Dotted: mean over all pairs of different "
-    "words at that level, the baseline. Embeddings do not depend on the context."
+    "Lines: cosine of the word's vectors in two sentences. Dotted: baseline, the mean over pairs "
+    "of different words at that level. Embeddings ignore context."
 )
 
 
@@ -64,15 +65,15 @@ class SentenceVectors:
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
-    st.caption(_("Sentences that share a word; the text above is not used."))
+    st.caption(_("They share a word; the text above is unused."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
-                help=_("Leave empty to compare the others only"))  # fmt: skip
+                help=_("Empty: compare only the others"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
     if not shared:
-        show_notice(_("No two sentences share a word. Write one word in both."), role="status")
+        show_notice(_("No two sentences share a word. Write one in both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
     bound_widget(VectorsOptions, "term", st.selectbox, options=shared, shown=term)
@@ -102,7 +103,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
     """
     cosines = [_("{cosine:.2f} in {sentences}", cosine=values[-1], sentences=name) for name, values in pairs.items()]
     first = _(
-        "{level}, the cosine of “{term}” is {cosines}; different words average {baseline:.2f}.",
+        "{level}, cosine of “{term}”: {cosines}; different words average {baseline:.2f}.",
         level=levels[-1],
         term=term,
         cosines=format_comma_list(cosines),
@@ -116,7 +117,7 @@ def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatAr
     least = list(pairs)[int(stacked[:, at].argmin())]
     lowest = stacked[:, at].min()
     return _(
-        "{first} The pairs differ most at this level: {where}, lowest {lowest:.2f} in {sentences}.",
+        "{first} Pairs differ most here: {where}, lowest {lowest:.2f} in {sentences}.",
         first=first,
         where=levels[at][0].lower() + levels[at][1:],
         sentences=least,
@@ -166,8 +167,9 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     The control for the layers is drawn in the column ``beside``.
     """
     asked = request_of(choice)
+    question = HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut)
     with st.spinner(_("Computing the vectors")):
-        states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
+        states = get_backend().inspect(question)
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         show_notice(
@@ -194,7 +196,11 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     where = mix_name(options, levels)
     title = f"{_('Cosine similarity')}, {where}"
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
-    draw_chart(figure, "vectors_cosine")
+    computation = Computation(
+        f"mixed = mix(backend.inspect(request).levels, {options.mix!r}, {min(options.level, levels - 1)})\n"
+        f"vectors = merge(mixed, runs)[{window.start}:{window.stop}]\nnumbers = cosine(vectors, vectors)",
+        request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge, cosine=cosine)  # fmt: skip
+    draw_chart(figure, "vectors_cosine", computation=computation)
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 
