@@ -84,11 +84,11 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
     row = trace.weights(3, 1)[STREET]
     words = [at for at in range(1, len(row) - 1) if at != STREET]
     best = max(words, key=lambda at: row[at])
-    expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.2f}")
+    expect(note(page, "“street” gives")).to_contain_text(f"“{trace.tokens[best]}” {row[best]:.0%}")
     expect(page).to_have_url(re.compile(f"focus={STREET}"))
     click(strip(page, "Key").get_by_role("button", name="tired"))
     tired = trace.tokens.index("tired")
-    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.2f}")
+    expect(note(page, "“street” gives")).to_contain_text(f"“tired” {row[tired]:.0%}")
     expect(page).to_have_url(re.compile(f"to={tired}"))
 
 
@@ -184,13 +184,13 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, 
     open_page(page, app_url, PATH, show="heads")
     maps = np.stack([trace.weights(3, head)[IT] for head in range(12)])
     at = maps[:, ANIMAL]
-    expect(note(page, "in the 12 heads")).to_contain_text(f"{at.min():.2f} to {at.max():.2f}")
+    expect(note(page, "in the 12 heads")).to_contain_text(f"{at.min():.0%} to {at.max():.0%}")
     grid = page.get_by_role("application", name=re.compile("Weights of every head, 12 by 16"))
     grid.focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         grid.press(key)
     expect(page).to_have_url(re.compile("head=2&focus=10&to=1"))
-    expect(note(page, "Head 3-2")).to_contain_text(f"“the” {maps[2, 1]:.2f}")
+    expect(note(page, "Head 3-2")).to_contain_text(f"“the” {maps[2, 1]:.0%}")
     expect(page.get_by_text("591,360")).to_be_visible()
 
 

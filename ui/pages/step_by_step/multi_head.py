@@ -119,7 +119,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
     show_notice(
         join_sentences(
             _(
-                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.2f} to {most:.2f}, "
+                "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.0%} to {most:.0%}, "
                 "{mean:.0%} on average, {here:.0%} in head {head}.",
                 who=who,
                 heads=len(weights),
