@@ -141,6 +141,7 @@ def _score(found: CorpusScores, row: RelationRow) -> RelationScore:
         translate(row.baseline_name),
         random,
         row.chance,
+        row.p,
     )
 
 
