@@ -95,8 +95,16 @@ def weights_notebook(view: View, layer: int, head: int, request: Mapping[str, An
         f"view = View(trace, {look})\nweights = view.weights({layer}, {head})\n"
         f"np.testing.assert_allclose(weights.max(), {largest!r}, atol=1e-3)\nweights"
     )
-    sources = [("markdown", methods(view, layer, head)), ("code", load), ("code", compute)]
+    about = f"{methods(view, layer, head)}\n\n{_requirement()}"
+    sources = [("markdown", about), ("code", load), ("code", compute)]
     return json.dumps(_document(sources), ensure_ascii=False, indent=1).encode()
+
+
+def _requirement() -> str:
+    """Return a sentence on the packages of the notebook; an installed Headlight has other module names."""
+    if __name__.startswith("headlight"):
+        return _('Install `"headlight-attention[torch]"` with pip first.')
+    return _("Needs torch and transformers; start Jupyter in Headlight's repository.")
 
 
 def methods(view: View, layer: int, head: int) -> str:
