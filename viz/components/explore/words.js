@@ -118,7 +118,7 @@ export const WORDS = {
   columnMean: sentence("column mean"),
   prior: sentence("positional prior"),
   priorHint: sentence("What this head gives the same position in other texts, on average"),
-  aboveBaseline: sentence("above baseline"),
+  aboveBaseline: sentence("weight above baseline"),
   aboveHint: sentence("The weight minus the larger of column mean and positional prior."),
   columnMeanHint: sentence("What the text's other words give the same token in this head, on average"),
   target: sentence("Target"),
