@@ -310,3 +310,24 @@ def heads_moved(before: Trace, after: Trace) -> FloatArray:
         for one, other in zip(before.records(), after.records(), strict=True)
     ]
     return np.array(found, dtype=np.float32)
+
+
+def places_of(trace: Trace) -> list[tuple[int, int]]:
+    """Return (layer, head) for all heads of a model that reads a single text."""
+    records = trace.records()
+    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
+
+
+def as_head_map(places: Sequence[tuple[int, int]], found: FloatArray) -> FloatArray:
+    """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
+
+    ``places`` are the heads of ``found``, which may be shorter.
+
+    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
+    [[1.0, 2.0], [nan, nan]]
+    """
+    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    laid = np.full((layers, heads), np.nan, np.float32)
+    for place, number in zip(places, found, strict=False):
+        laid[place] = number
+    return laid

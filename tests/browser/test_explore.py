@@ -47,7 +47,7 @@ def percent(weight: float) -> str:
 def ranked(links: FloatArray, layer: int, head: int) -> str:
     """Return the pattern of the words after a link's weight, for the weights of all heads (layer, head)."""
     rank = 1 + int((links > links[layer, head]).sum())
-    return f"(rank {rank} of{'|the most of all' if rank == 1 else ''}) {links.size} heads"
+    return f"(rank {rank} of{'|the highest of all' if rank == 1 else ''}) {links.size} heads"
 
 
 def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_about_another_word(
@@ -63,7 +63,7 @@ def test_the_first_visit_shows_the_famous_sentence_answered_and_a_click_asks_abo
     assert (shown["layer"], shown["head"], shown["focus"]) == (str(layer), str(head), str(it))
     expect(sentence(page)).to_contain_text(
         f"In head {layer}-{head}, “it” gives {percent(links.max())} of its attention to “animal”, "
-        f"the most of all {links.size} heads."
+        f"the highest of all {links.size} heads."
     )
     assert shown["base"].endswith(trace.id)
     street = trace.tokens.index("street")
@@ -362,7 +362,7 @@ def test_without_a_link_the_default_model_answers_and_a_variant_changes_it_in_pl
     page.goto(app_url)
     shown = painted(page)
     expect(sentence(page)).to_contain_text(f"In head {shown['layer']}-{shown['head']}, “it” gives")
-    expect(sentence(page)).to_contain_text("“animal”, the most of all 72 heads.")
+    expect(sentence(page)).to_contain_text("“animal”, the highest of all 72 heads.")
     first = sentence(page).inner_text()
     page.get_by_role("radio", name="wide", exact=True).click()
     expect(sentence(page)).not_to_have_text(first)

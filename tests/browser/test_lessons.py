@@ -60,6 +60,26 @@ def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: 
     expect(page.get_by_role("heading", name="Who bites whom?")).to_be_visible(timeout=PATIENCE)
 
 
+def test_a_typed_answer_outlasts_the_way_to_another_step(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="attention", step=9)
+    stands(page)
+    rest(page)
+    field = page.locator(".st-key-lesson_attention_9_text textarea")
+    for draft, leave in (("By key", "Alt+PageDown"), ("By button", "")):
+        field.fill("")
+        field.press_sequentially(draft)
+        if leave:
+            page.keyboard.press(leave)
+        else:
+            page.locator(".st-key-lesson_next button").click()
+        expect(page.locator(".st-key-lesson_attention_10_choice")).to_be_visible(timeout=PATIENCE)
+        rest(page)
+        page.locator(".st-key-lesson_back button").click()
+        expect(field).to_have_value(draft, timeout=PATIENCE)
+        rest(page)
+
+
 def test_back_returns_from_each_step_by_one_press(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/lessons", lesson="it_and_animal", step=2)

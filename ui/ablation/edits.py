@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, unpack
 from attention.head_names import head_label, parse_head
-from attention.trace import Trace
 from attention.view import View
 from i18n import _, error_message, ngettext
 from ui.show.text import format_comma_list
@@ -161,9 +160,3 @@ def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:
 def at_token(view: View, token: int) -> int:
     """Return the index of the displayed word or token that contains a token; -1 if there is none."""
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), -1)
-
-
-def places_of(trace: Trace) -> list[Head]:
-    """Return (layer, head) for all heads of a model that reads a single text."""
-    records = trace.records()
-    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]

@@ -44,21 +44,6 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
     return np.concatenate(found)
 
 
-def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
-
-    ``places`` are the heads of ``found``, which may be shorter.
-
-    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
-    [[1.0, 2.0], [nan, nan]]
-    """
-    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
-    laid = np.full((layers, heads), np.nan, np.float32)
-    for place, number in zip(places, found, strict=False):
-        laid[place] = number
-    return laid
-
-
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
     """Return the values of heads as CSV, with their layer and head."""
     known = zip(places, found, strict=False)

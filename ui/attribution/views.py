@@ -37,6 +37,7 @@ from viz.components.matrices.matrices import About
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.theme import sides
 from viz.matrix_specs.heads import agreement_matrices
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,22 +152,23 @@ def ranks(rows: FloatArray) -> FloatArray:
     return found
 
 
-def draw_methods(
+def draw_methods(  # noqa: PLR0913  (independent options, by name)
     ways: AttributionSet,
     cells: Sequence[DisplayToken],
     key: str,
     on_pick: Callable[[], None] | None = None,
     about: About | None = None,
+    computation: Computation | None = None,
 ) -> None:
     """Draw two matrices: the scores of words by each method, and the agreement of each pair of methods.
 
-    The widget keys are ``key`` and ``key`` with the suffix “_ways”.
+    The widget keys are ``key`` and ``key`` with the suffix “_ways”. ``computation`` gives the scores.
     """
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
     by_word, by_way = agreement_matrices(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
     numbers = True if len(cells) <= NUMBERED else None
-    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about)
+    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about, computation=computation)
     draw_matrices([by_way], f"{key}_ways", about=about)
 
 

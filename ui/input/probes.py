@@ -21,7 +21,8 @@ OWN = gettext_lazy("My own")  # default family of a reader's probes
 class Probe:
     """A prepared question about heads: a text with a source word and two candidates.
 
-    It may have a changed text, for which the other candidate is right, and rewordings that should not matter.
+    It may have a changed text, and rewordings that should not matter. In the library, the first candidate is right in
+    ``text``.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Probe:
     family: str = OWN
     language: str = ""
     note: str = ""
+    other_right: str = ""  # the candidate that is right in ``other``, if that is known
 
     def title(self) -> str:
         """Return the translated name of the probe, with the family that it belongs to."""
@@ -71,7 +73,8 @@ def dump_probes(probes: list[Probe]) -> bytes:
 
 def _probe(entry: Any, at: int) -> Probe:
     fields = entry if isinstance(entry, dict) else {}
-    texts = {name: fields.get(name, "") for name in ("name", "text", "source", "other", "family", "language", "note")}
+    names = ("name", "text", "source", "other", "other_right", "family", "language", "note")
+    texts = {name: fields.get(name, "") for name in names}
     candidates, neutral = fields.get("candidates", []), fields.get("neutral", [])
     lists = isinstance(candidates, list) and isinstance(neutral, list)
     words = [*candidates, *neutral] if lists else [None]

@@ -54,6 +54,12 @@ def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
     }
 
 
+def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
+    """Return the request that gives a displayed trace; None for a file, Chinese words and other requests."""
+    asked = request_of(choice)
+    return asked if asked.key == trace.id else None
+
+
 def id_of(choice: ViewState) -> str:
     """Return the id of the trace for the texts and the model in ``choice``."""
     plain = choice.opened or request_of(choice).key

@@ -13,6 +13,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import join_sentences
 from viz.figures.layers import layer_names, lens_curves, lens_map
+from viz.paper.notebook import Computation
 
 MOST = 6  # Maximum number of curves.
 TOP = 5
@@ -34,17 +35,22 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    draw(ask_model(question, _("Reading the blank's state after each layer")), _("the blank's state"))
+    found = ask_model(question, _("Reading the blank's state after each layer"))
+    draw(found, _("the blank's state"), Computation("found = backend.predict(request)", request=question))
 
 
-def draw(found: Layers, state: str) -> None:
-    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state."""
+def draw(found: Layers, state: str, computation: Computation) -> None:
+    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state.
+
+    ``computation`` gives ``found``.
+    """
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
-    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left)
+    numbers = computation.then("numbers = [[guess.probability for guess in row] for row in found.guesses]")
+    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left, computation=numbers)
     figure = lens_curves(found.probabilities, names, theme())
     draw_chart(figure, "lens_curves", place=right)
     st.caption(join_sentences(*_how_to_read(found.normed, state)))

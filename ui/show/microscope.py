@@ -23,6 +23,7 @@ from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.run.traces import was_edited
+from ui.show.chart import draw_notebook_menu
 from ui.show.tables import page_provenance
 from ui.show.views import link_to_view
 from ui.state.examples import example_of
@@ -43,6 +44,7 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import About, MatrixSpec
 from viz.figures.theme import truncate
+from viz.paper.notebook import Computation
 
 FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
@@ -102,18 +104,24 @@ def well_formed(said: Any) -> bool:
 LONGEST = 2000  # Maximum length of a text in the provenance of a matrix.
 
 
-def draw_matrices(
+def draw_matrices(  # noqa: PLR0913  (independent options, by name)
     sheets: Sequence[MatrixSpec],
     key: str,
     *,
     on_pick: Callable[[], None] | None = None,
     numbers: bool | None = None,
     about: About | None = None,
+    computation: Computation | None = None,
 ) -> None:
-    """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text."""
+    """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text.
+
+    ``computation`` gives the numbers of the first matrix, for a notebook.
+    """
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
+    if computation is not None:
+        draw_notebook_menu(sheets[0].name, key, sheets[0].values, lambda: dict(told), computation)
 
 
 BOTH = gettext_lazy("This sentence and this head")

@@ -49,6 +49,21 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)}
 
 
+def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
+    """Return the numbers of a figure's first kind of marks in their order, one-dimensional.
+
+    The numbers are the values of a map, else the lengths of all bars, else the values of a histogram, else the
+    heights of all marks.
+    """
+    for kind, names in (("heatmap", "z"), ("bar", "xy"), ("histogram", "x"), ("scatter", "y")):
+        found = [trace.to_plotly_json() for trace in figure.data if trace.type == kind]
+        if found:
+            values = [one["x" if names == "xy" and one.get("orientation") == "h" else names[-1]] for one in found]
+            shown = values[:1] if kind in ("heatmap", "histogram") else values
+            return np.concatenate([np.asarray(value, np.float64).ravel() for value in shown])
+    return np.zeros(0)
+
+
 def _cells(trace: Trace) -> list[dict[str, Any]]:
     """Return a row for each cell of a map."""
     values = np.asarray(trace["z"], np.float64)

@@ -15,6 +15,7 @@ from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from inference.tasks.labels import TextLabel, WordTags
+from ui.attribution.computation import shares_computation
 from ui.attribution.methods import EFFECT, MOST_MISSED, AttributionRequest, AttributionSet, compute_attributions
 from ui.attribution.views import (
     ExplainedLabel,
@@ -124,17 +125,18 @@ def _set(view: View, cell: int | None) -> None:
         set_view_state(focus=view.keys[cell].pieces[0])
 
 
-def answers(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionSet:
-    """Compute all attribution methods for the focus word."""
+def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionRequest:
+    """Return the request for the attributions of the focus word's vector."""
     runs = tuple(view.keys[at].pieces for at in words)
-    return compute_attributions(AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs))
+    return AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs)
 
 
-def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
+def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
     """Draw a sentence on the agreement, the matrices (method, word) and (method, method), and the download."""
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
-    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
+    computation = shares_computation(question, ways)
+    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words), computation=computation)
     st.caption(
         _("Left: share of each word by method. Right: rank correlation of the methods; framed, the ablation effect.")
     )
@@ -274,14 +276,15 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
         return
     strip = st.container()
     count_itself()
-    ways = answers(choice, trace, view, focus, words)
+    question = question_of(choice, trace, view, focus, words)
+    ways = compute_attributions(question)
     effect = ways.values(EFFECT)
     with strip:
         pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
     for problem in ways.problems:
         show_notice(problem, role="status")
     if ways.attributions:
-        figure(ways, view, focus, words)
+        figure(question, ways, view, focus, words)
         collapse(trace)
 
 

@@ -25,7 +25,7 @@ from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_backend, get_trace_store
-from ui.run.traces import request_of
+from ui.run.traces import displayed_request, request_of
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -46,6 +46,7 @@ class Sides:
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
     edits: EditSet = ()
     best: bool = False  # whether heads are paired by similarity
+    requests: tuple[TraceRequest, TraceRequest] | None = None  # of both readings; None if the first has no request
 
     @property
     def two_models(self) -> bool:
@@ -140,7 +141,9 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
-    return Sides(beside, look, options, models, readers, edits, best)
+    first = displayed_request(choice, trace)
+    requests = None if first is None else (first, asked)
+    return Sides(beside, look, options, models, readers, edits, best, requests)
 
 
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:

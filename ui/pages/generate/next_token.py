@@ -21,6 +21,7 @@ from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import before_after, cumulative
+from viz.paper.notebook import Computation
 
 CHIPS = "generate_candidates"
 ENDED = gettext_lazy("The text has ended or has reached the model's maximum length.")
@@ -67,11 +68,13 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
+    code = f"numbers = [found.probability for found in backend.predict(request).candidates[:{most}]]"
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     draw_chart(
         figure,
         "generate_bars",
         place=left,
+        computation=Computation(code, request=request),
         about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
     )
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]

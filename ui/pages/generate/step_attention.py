@@ -28,6 +28,7 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 NO_STEPS = gettext_lazy("This architecture returns no attention step by step; “All heads” reads the whole text.")
 MOST = 10  # tokens in the bar chart
@@ -277,4 +278,5 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> No
         top=TOP,
     )
     found = ask_model(question, _("Asking the model"))
-    draw(found, _("the newest token's state"))
+    computation = Computation("found = backend.predict(request)", request=question)
+    draw(found, _("the newest token's state"), computation)

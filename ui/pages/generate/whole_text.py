@@ -31,6 +31,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
+from viz.paper.notebook import Computation
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
@@ -57,7 +58,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         role="status",
     )
     *columns, right = st.columns([3, 3, 4])
-    _maps(columns, found, (layer, head))
+    _maps(columns, found, (layer, head), question)
     st.caption(
         _(
             "{count} texts of {length} distinct random tokens, repeated once: mean weight of the second copy on the "
@@ -91,14 +92,15 @@ def summary(found: InductionScores) -> str:
     )
 
 
-def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
-    given: list[tuple[str, str, FloatArray]] = [
-        (MAP, _("Induction heads"), found.matching),
-        (CONTROL, _("Not repeated"), found.control),
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], question: InductionHeads) -> None:
+    given: list[tuple[str, str, FloatArray, str]] = [
+        (MAP, _("Induction heads"), found.matching, "matching"),
+        (CONTROL, _("Not repeated"), found.control, "control"),
     ]
-    for column, (key, title, values) in zip(columns, given, strict=True):
+    for column, (key, title, values, name) in zip(columns, given, strict=True):
+        computation = Computation(f"numbers = backend.predict(request).{name}", request=question)
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
-        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance, computation=computation)
 
 
 def _buttons(found: InductionScores) -> None:
@@ -207,7 +209,9 @@ def sink(choice: ViewState, request: NextToken) -> None:
         shares, theme(), _("Attention sinks"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
-    draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
+    code = "numbers = observe(backend.trace(request)).strength('first')"
+    computation = Computation(code, request=trace_request(request), observe=observe)
+    draw_chart(figure, SINKS, place=left, on_click=keep_on_text, computation=computation)
     with right:
         st.caption(
             _(

@@ -16,10 +16,8 @@ from ui.pages.lessons.answers import (
     count_answered,
     draw_class_button,
     draw_question,
-    forget,
     place,
     remember_place,
-    worksheet,
 )
 from ui.pages.lessons.current_lesson import (
     OWN,
@@ -35,6 +33,7 @@ from ui.pages.lessons.current_lesson import (
 )
 from ui.pages.lessons.teaching import draw_editor, draw_teachers_key, minutes
 from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
+from ui.pages.lessons.worksheet import draw_worksheet
 from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
 from ui.show.tour import go_to_stop, left_at
@@ -139,15 +138,7 @@ def _go(step: int) -> None:
 
 
 def _draw_footer(known: NamedLesson) -> None:
-    answered, asked = count_answered(known)
-    with st.expander(_("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)):
-        worksheet(known)
-        st.button(
-            _("Forget my answers"),
-            on_click=forget,
-            args=(known.name,),
-            help=_("All answers of this lesson are forgotten, and it begins anew"),
-        )
+    draw_worksheet(known)
     if not may_see_key():
         return
     with st.container(horizontal=True):

@@ -62,14 +62,8 @@ def _draw_expected(at: int, step: LessonStep) -> None:
     question = step.question
     if question is None:
         return
-    st.markdown(
-        _(
-            "**Step {at}: {title}.** {ask}",
-            at=at + 1,
-            title=markdown_of(step.title),
-            ask=markdown_of(question.ask),
-        )
-    )
+    st.markdown(_("**Step {at}: {title}**", at=at + 1, title=markdown_of(step.title)))
+    draw_markdown(question.ask)
     seen = empty_view(step.view)
     try:
         right = right_answer(question, seen.asked)

@@ -34,6 +34,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.theme import sides
 from viz.figures.token_bars import importance
+from viz.paper.notebook import Computation
 
 MAP, STRIP = "blank_map", "blank_strip"
 
@@ -72,7 +73,10 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     figure = head_maps.head_map(
         given, theme(), _("From {looks} to {at}", looks=TYPED, at=f"“{name}”"), _("weight"), selected=(layer, head)
     )
-    draw_chart(figure, MAP, on_click=keep_head)
+    computation = Computation(
+        f"numbers = backend.trace(request).rows({place})[:, :, tokens].sum(-1)", request=asked, tokens=list(words[word])
+    )
+    draw_chart(figure, MAP, on_click=keep_head, computation=computation)
     st.caption(_("Each cell is a head. Click one to see its attention."))
     _draw_attention(
         trace,

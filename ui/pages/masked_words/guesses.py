@@ -22,7 +22,9 @@ from ui.show.tables import csv_table, download_button, download_table, draw_tabl
 from ui.show.text import join_sentences, likelihood, percent
 from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
+from viz.paper.notebook import Computation
 
+HIGHLIGHT = gettext_lazy("The original is highlighted.")
 HOW = gettext_lazy(
     "Tokens of a word are filled in from left to right: its pseudo-log-likelihood "
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659), within-word l2r variant of "
@@ -92,15 +94,17 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _original_token(blank)]
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
-    draw_chart(figure, "masked_bars")
+    code = f"numbers = [guess.probability for guess in backend.predict(request).blanks[{at}].guesses]"
+    draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
+    highlight = translate(HIGHLIGHT) if marked else ""
     bars_are = _(
-        "Softmax over {vocabulary:,} tokens; the original is highlighted. The others sum to {rest:.2f}; the "
+        "Softmax over {vocabulary:,} tokens. The others sum to {rest:.2f}; the "
         "entropy is {entropy:.2f} bits. A leading … continues a word.",
         vocabulary=filled.vocabulary,
         rest=rest,
         entropy=blank.entropy,
     )
-    st.caption(join_sentences(bars_are, HOW if _has_several_pieces(filled, at) else ""))
+    st.caption(join_sentences(highlight, bars_are, HOW if _has_several_pieces(filled, at) else ""))
     _draw_asked_words(request, filled, at)
     _table(filled)
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from i18n import _, gettext_lazy
-from inference import UserError
+from inference import EMBEDDED, UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
@@ -162,6 +162,8 @@ class CorpusScores:
     state: ScoringState
     chooser: HitCounts | None
     random: HitCounts | None
+    model: str = EMBEDDED
+    revision: str | None = None
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
         """Return the best head of each relation on held-out data, with p-values corrected together."""
@@ -216,4 +218,4 @@ def load_scores(
         if state.done:
             show_notice(_("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason))
         return None
-    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random)
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, plan.model, plan.revision)

@@ -10,8 +10,9 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
+from probing.formats import READY, load_ready_set
 from probing.results import RelationRow, accuracies, candidates, rows, rule, to_csv, to_json
-from probing.score import RelationCounts
+from probing.score import RelationCounts, ScoringRun, score
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
@@ -23,6 +24,7 @@ from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.head_maps import head_map, mark_heads
+from viz.paper.notebook import Computation
 
 TABLE = "measure_table"
 VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
@@ -69,17 +71,19 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     bound_widget(
         MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
-    show_notice(summary(found, best[relation], len(best)), role="status")
+    result = summary(found, best[relation], len(best))
+    show_notice(result, role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    draw_chart(figure, "measure_scores", about=model_provenance)
     notes = [DOT, CHOSEN, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
-    st.caption(join_sentences(*map(translate, notes)))
+    note = join_sentences(*map(translate, notes))
+    draw_chart(figure, "measure_scores", about=model_provenance, test=join_sentences(result, note))
+    st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
 
@@ -208,21 +212,40 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    show_notice(describe_counts(mine, untrained), role="status")
+    result = describe_counts(mine, untrained)
+    show_notice(result, role="status")
     left, right = st.columns(2)
-    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance)
+    note = _(
+        "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
+        "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
+        "see its sentences."
+    )
+    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance,
+               computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
-    st.caption(
-        _(
-            "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
-            "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
-            "see its sentences."
-        )
+    st.caption(note)
+
+
+WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
+
+
+def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, way: str) -> Computation | None:
+    """Return the computation of the links that each head finds; None for a file of the reader."""
+    if options.data not in READY:
+        return None
+    code = (
+        "corpus = load_ready_set(data)\nrun = ScoringRun(corpus, model, revision)\n"
+        "*_, state = score(backend, run)\n"
+        "percent = accuracies(state.tally.counts_of(relation), len(corpus.directions))\n"
+        f"numbers = percent{WAYS[way]}"
     )
+    return Computation(
+        code, data=options.data, model=found.model, revision=found.revision, relation=relation,
+        load_ready_set=load_ready_set, ScoringRun=ScoringRun, score=score, accuracies=accuracies)  # fmt: skip
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:

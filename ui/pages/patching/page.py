@@ -136,25 +136,25 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
-    draw_chart(figure, STATES, place=left, on_click=_keep_state, about=partial(_provenance, found))
+    note = _(
+        "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
+        "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
+        "in the layer (n = {words} for vectors, {heads} for heads).",
+        words=found.random_changes("s"),
+        heads=found.random_changes("h"),
+    )
+    given: dict[str, Any] = {"about": partial(_provenance, found), "test": note}
+    draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second text's answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
-    draw_chart(figure, HEADS, place=right, on_click=_keep_head, about=partial(_provenance, found))
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head, computation=found.computation("h"), **given)
     for sentence in effects:
         show_notice(sentence, role="status")
-    st.caption(
-        _(
-            "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
-            "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
-            "in the layer (n = {words} for vectors, {heads} for heads).",
-            words=found.random_changes("s"),
-            heads=found.random_changes("h"),
-        )
-    )
+    st.caption(note)
     _one(found, kind, place)
     _save(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,15 +17,15 @@ from attention.view import View
 from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
+from probing.edit_answers import AT_ONCE, MOST_SETS, answers_under
 from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.show.text import format_comma_list, format_small, times
+from viz.paper.notebook import Computation
 
-AT_ONCE = 8192  # tokens in a request, summed over its sets
-MOST_SETS = 500  # sets in a request
 LEAST = 0.05  # nats; smaller differences between the two answers are not analysed
 Place = tuple[int, int]  # (layer, word) or (layer, head)
 
@@ -56,6 +57,31 @@ class PatchingResult:
     def layers(self) -> int:
         """Return the number of layers."""
         return len(self.heads)
+
+    def computation(self, kind: str) -> Computation:
+        """Return the computation of the head map (kind "h") or of the vector map."""
+        stack = self.part or None
+        sets = (
+            f"head_patches(list(np.ndindex(first.layers, first.heads)), pairs, {self.part!r})"
+            if kind == "h"
+            else f"residual_patches(first.layers, pairs, {_residual_part(self.part)!r})"
+        )
+        compared = "[:, :1] - {0}[:, 1:]" if self.metric.names else ""
+        here, there, patched = (f"{name}{compared.format(name)}" for name in ("here", "there", "patched"))
+        code = (
+            f"first, second = (View(backend.trace(reading), {stack!r}, words=True) for reading in readings)\n"
+            "pairs = paired_tokens(first, second, align(first, second)[0])\n"
+            f"sets = {sets}\n"
+            "here, there = (answers_under(backend, one, [()], 1) for one in (recipient, donor))\n"
+            "patched = answers_under(backend, replace(recipient, other=donor), sets, len(first.trace.source))\n"
+            f"effects = patching_effect({patched}, ({here})[0], ({there})[0])\n"
+            f"numbers = effects.reshape({'first.layers' if kind == 'h' else 'first.layers + 1'}, -1)"
+        )
+        made: dict[str, Any] = {"head_patches": head_patches} if kind == "h" else {"residual_patches": residual_patches}
+        return Computation(
+            code, readings=self.metric.requests, recipient=self.metric.here, donor=self.metric.there, View=View,
+            align=align, paired_tokens=paired_tokens, answers_under=answers_under, replace=replace,
+            patching_effect=patching_effect, **made)  # fmt: skip
 
     def random_changes(self, kind: str) -> int:
         """Return the number of random changes in a row of the head map (kind "h") or of the vector map."""

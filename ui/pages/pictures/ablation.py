@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, random_sets
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, as_head_map, random_sets
 from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _, gettext_lazy
@@ -17,7 +17,7 @@ from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
 from ui.ablation.controls import chosen_edits, draw_panel, keep_edits
 from ui.ablation.edits import Head, toggle_edits
-from ui.ablation.effects import SEED, as_head_map, heads_csv
+from ui.ablation.effects import SEED, heads_csv
 from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
 from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
 from ui.pages.pictures.prediction import PictureMetric, pick_metric

@@ -34,6 +34,7 @@ from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
 from viz.components.token_strip import token_strip
 from viz.figures import head_maps
+from viz.paper.notebook import Computation
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
@@ -85,8 +86,11 @@ def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: Float
     return View(one, test.part, choice.words, choice.special, choice.renormalise)
 
 
-def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
-    """Draw the effect of the order on every head in an expander; a click selects a head."""
+def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
+    """Draw the effect of the order on every head in an expander; a click selects a head.
+
+    ``question`` is the request that gives ``test``.
+    """
     with st.expander(_("Order sensitivity")):
         show_notice(_describe_noticing(test), role="status")
         figure = head_maps.head_map(
@@ -96,7 +100,8 @@ def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
             _("largest difference of a weight"),
             selected=selected,
         )
-        draw_chart(figure, HEADS, on_click=keep_head)
+        computation = Computation("numbers = backend.inspect(request).having.differences", request=question)
+        draw_chart(figure, HEADS, on_click=keep_head, computation=computation)
         st.caption(_("Click a cell to select its head."))
         download_button(
             _("Save as CSV"),
@@ -164,7 +169,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
     _strips(trace.source, order)
     show_notice(draw_position_scheme(held), role="status")
     show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
-    all_heads(test, (layer, head))
+    all_heads(test, question, (layer, head))
 
 
 def _pick_order(row: TokenRow, options: PositionsOptions, place: DeltaGenerator) -> tuple[int, ...] | None:

@@ -24,6 +24,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import run_scoring, stoppable_steps
 from ui.run.services import get_backend
+from ui.run.traces import displayed_request
 from ui.show.pronoun_head import describe_pronoun_head
 from ui.show.scored_links import PaginationOptions
 from ui.show.text import format_semicolon_list, join_sentences
@@ -113,6 +114,8 @@ class HeadEvidence:
     likeness: Divergence
     each: tuple[TextEvidence, ...]
     trace: Trace | None = None  # None if the evidence is from several texts.
+    part: str | None = None  # The stack; None for the first.
+    request: TraceRequest | None = None  # The request that gives the trace, if there is such a request.
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,7 +135,8 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
         raise UserError(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
-    return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace)
+    return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace, part,
+                        displayed_request(choice, trace))  # fmt: skip
 
 
 def part_of(trace: Trace, choice: ViewState) -> str | None:

@@ -10,8 +10,8 @@ import streamlit as st
 
 from attention.head_names import head_label
 from attention.mask import BoolArray
-from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
-from attention.vectors import flat, groups
+from attention.roles import EVEN, FEWEST, ROLES, SINKS, names, observe
+from attention.vectors import compare, flat, groups
 from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import ROLE_NAMES, HeadEvidence, Relations, RolesOptions
@@ -22,6 +22,7 @@ from ui.show.tables import csv_table, download_table, draw_table, model_provenan
 from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
+from viz.paper.notebook import Computation
 
 MAP = "roles_map"
 
@@ -47,12 +48,29 @@ def draw_map(
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
-    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
+    notes = join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found)))
+    draw_chart(
+        figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known),
+        computation=_shares(known, options), test=notes)  # fmt: skip
     if relations.row_of_head:
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
-    st.caption(join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found))))
+    st.caption(notes)
+
+
+def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
+    """Return the computation of the share of each head's first role; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"evidence = observe(backend.trace(request), {known.part!r})\n"
+        "numbers = np.full(evidence.strength('broad').shape, np.nan)\n"
+        "for place in np.ndindex(*numbers.shape):\n"
+        f"    if found := names(evidence, *place, {options.share / 100}):\n"
+        "        numbers[place] = evidence.strength(found[0])[place]"
+    )
+    return Computation(code, request=known.request, observe=observe, names=names)
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
@@ -243,7 +261,10 @@ def draw_similarity(
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
-    draw_chart(figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known))
+    computation = _projection(known, count)
+    draw_chart(
+        figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known), computation=computation
+    )
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
@@ -251,6 +272,18 @@ def draw_similarity(
             "Colour and shape: clusters of the full distances. Click a head to select it."
         )
     )
+
+
+def _projection(known: HeadEvidence, count: int) -> Computation | None:
+    """Return the computation of the heads' heights, by cluster; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"distances = compare(backend.trace(request), {known.part!r}).distances()\n"
+        f"order = np.argsort(groups(distances, {count}), kind='stable')\n"
+        "numbers = flat(distances)[0][order, 1]"
+    )
+    return Computation(code, request=known.request, compare=compare, groups=groups, flat=flat)
 
 
 def _groups(

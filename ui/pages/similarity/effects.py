@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, PatchHead
+from attention.edits import Ablate, PatchHead, as_head_map, places_of
 from attention.head_names import head_label
 from attention.mask import FloatArray
 from attention.vectors import cosine
@@ -19,9 +19,10 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect
 from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityEffects
+from probing.edit_answers import answers_under
 from probing.statistics import count_by_chance, draws, row_thresholds
-from ui.ablation.edits import Head, places_of
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.ablation.edits import Head
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
 from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_provenance
 from ui.run.notices import show_notice
@@ -32,6 +33,7 @@ from ui.show.tables import csv_table, download_button
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 MAP = "similarity_heads"
 
@@ -73,19 +75,14 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         selected=head_of(choice, np.abs(heads.changes)),
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
-    draw_chart(
-        figure,
-        MAP,
-        on_click=keep_head,
-        about=partial(table_provenance, found),
+    note = _(
+        "Marked: beyond 95 % of the random changes in the layer. A random change adds a random vector of equal "
+        "length to a head's output in both texts (n = {n} per layer).",
+        n=heads.draws,
     )
-    st.caption(
-        _(
-            "Marked: beyond 95 % of the random changes in the layer. A random change adds a random vector of equal "
-            "length to a head's output in both texts (n = {n} per layer).",
-            n=heads.draws,
-        )
-    )
+    about = partial(table_provenance, found)
+    draw_chart(figure, MAP, on_click=keep_head, about=about, computation=_ablations(found), test=note)
+    st.caption(note)
     download_button(
         _("Save the table"),
         heads_csv(heads.places, heads.changes[tuple(np.transpose(heads.places))], _("change of the cosine")),
@@ -93,6 +90,27 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         _("All digits"),
         key="similarity_save_heads",
         provenance=table_provenance(found),
+    )
+
+
+def _ablations(found: WordTable) -> Computation:
+    """Return the computation of the change of the cosine without each head."""
+    asked = found.request
+    code = (
+        "trace = backend.trace(reading)\nheads = places_of(trace)\n"
+        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
+        "cosines = answers_under(backend, request, sets, tokens)[:, 0]\n"
+        "numbers = as_head_map(heads, cosines[1:] - cosines[0])"
+    )
+    return Computation(
+        code,
+        reading=TraceRequest(model=asked.model, revision=asked.revision, text=asked.a),
+        request=SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling),
+        tokens=max(len(found.answer.row_a), len(found.answer.row_b)),
+        places_of=places_of,
+        Ablate=Ablate,
+        answers_under=answers_under,
+        as_head_map=as_head_map,
     )
 
 

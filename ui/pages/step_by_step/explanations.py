@@ -53,7 +53,7 @@ def describe_input(wiring: LayerParameters, part: str) -> str:
 def projections(wiring: LayerParameters) -> str:
     """Return sentences on the query, key and value projections: sizes, shared heads, norms and rotation."""
     width, heads, channels = wiring.query.weight.shape
-    said = [_("Each head has {width} × {channels} projection matrices.", width=width, channels=channels)]
+    said = [_("Each projection matrix of a head has the shape {width} × {channels}.", width=width, channels=channels)]
     if wiring.kv_heads < heads:
         said.append(shared_heads(wiring))
     if wiring.query.norm is not None:

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet
+from attention.edits import Ablate, EditSet, as_head_map, places_of
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
@@ -21,8 +21,8 @@ from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
 from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, JobStatus
 from ui.ablation.controls import chosen_edits, draw_panel
-from ui.ablation.edits import Head, describe_edits, places_of
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.ablation.edits import Head, describe_edits
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.attribution.views import (
     ExplainedLabel,
     describe_prediction,

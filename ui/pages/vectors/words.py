@@ -40,6 +40,7 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.theme import sides
 from viz.figures.vectors import MOST, context_lines, cosine_map
+from viz.paper.notebook import Computation
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(
@@ -166,8 +167,9 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     The control for the layers is drawn in the column ``beside``.
     """
     asked = request_of(choice)
+    question = HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut)
     with st.spinner(_("Computing the vectors")):
-        states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
+        states = get_backend().inspect(question)
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         show_notice(
@@ -194,7 +196,11 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     where = mix_name(options, levels)
     title = f"{_('Cosine similarity')}, {where}"
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
-    draw_chart(figure, "vectors_cosine")
+    computation = Computation(
+        f"mixed = mix(backend.inspect(request).levels, {options.mix!r}, {min(options.level, levels - 1)})\n"
+        f"vectors = merge(mixed, runs)[{window.start}:{window.stop}]\nnumbers = cosine(vectors, vectors)",
+        request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge, cosine=cosine)  # fmt: skip
+    draw_chart(figure, "vectors_cosine", computation=computation)
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 

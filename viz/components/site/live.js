@@ -1,6 +1,6 @@
 // Live texts of a static site: the reader's own sentences, run by the model in the browser while the reader types.
 //
-// The section is above the view. In a lesson, it is below a step whose view shows this model, and hidden otherwise.
+// The section is above the view. In a lesson, it is below the steps whose views show this model, and hidden in others.
 
 import { _ } from "../shared/words.js";
 import { createForm } from "./live_form.js";
