@@ -119,7 +119,7 @@ def test_a_cut_text_says_so(page: Page, app_url: str) -> None:
 def test_arrow_keys_move_the_head_and_back_undoes(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=3, head=1)
     painted(page, layer=3, head=1)
-    grid = page.get_by_role("application", name=re.compile("Grid of all heads"))
+    grid = page.get_by_role("application", name=re.compile("All heads"))
     grid.focus()
     # A single script presses both arrows, because a pause between them would make two history entries.
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
@@ -158,7 +158,9 @@ def test_the_other_direction_turns_everything_and_lives_in_the_address(
     page.reload()  # After a reload only the address holds the view.
     painted(page, layer=3, head=1, focus=it)
     expect(page.get_by_role("button", name="is looked at by")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute("title", re.compile("is to look at it"))
+    expect(page.get_by_role("button", name="Pick who looks")).to_have_attribute(
+        "title", re.compile("word that attends")
+    )
     ask(page, "animal")
     painted(page, focus=animal)
     expect(sentence(page)).to_contain_text(f"“it” gives {percent(trace.weights(3, 1)[it, animal])} of its attention")
@@ -290,7 +292,7 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
     open_saved_trace(page, wrong)
-    expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
+    expect(page.get_by_role("alert")).to_contain_text("is not a complete trace")
     rest(page)
     open_saved_trace(page, saved)
     expect(page).to_have_url(re.compile("opened=file-"))

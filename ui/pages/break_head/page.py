@@ -50,13 +50,13 @@ OUTCOMES: dict[Outcome, str] = {
 
 def describe_claim(score: PronounHeadScore | None, layer: int, head: int) -> str:
     """Return the claim that a head links pronouns, with its score on held-out sentences if it is known."""
-    claim = _("Claim: head {layer}-{head} links a pronoun to its noun.", layer=layer, head=head)
+    claim = _("Claim: head {layer}-{head} links pronouns to nouns.", layer=layer, head=head)
     if score is None:
         return claim
     return join_sentences(
         claim,
         _(
-            "Correct in {hits} of {links} held-out sentences; the rule “{rule}”: {by_rule}, chance: {chance:g}.",
+            "Correct in {hits} of {links} held-out sentences; rule “{rule}”: {by_rule}, chance: {chance:g}.",
             hits=score.hits[layer][head],
             links=score.links,
             rule=translate(score.rule),
@@ -101,15 +101,15 @@ def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, s
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
         chosen = names[1] if swapped.outcome == "correct" else names[2]
         parts.append(
-            _("With the nouns swapped, it prefers “{word}”: it follows the word.", word=chosen)
+            _("With nouns swapped, it prefers “{word}”: it follows the word.", word=chosen)
             if swapped.outcome == test.outcome
-            else _("With the nouns swapped, it prefers “{word}”: it follows the position.", word=chosen)
+            else _("With nouns swapped, it prefers “{word}”: it follows the position.", word=chosen)
         )
     tests = [one.test for one in trials if one.kind == "reworded" and one.test is not None]
     if tests:
         parts.append(
             _(
-                "The result is the same in {same} of {count} rewordings.",
+                "The same in {same} of {count} rewordings.",
                 same=sum(one.outcome == test.outcome for one in tests),
                 count=len(tests),
             )
@@ -158,7 +158,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
         icon=":material/bookmark_add:",
         on_click=_keep,
         args=(card,),
-        help=_("Cards last until you reload; the board of a class keeps them."),
+        help=_("Cards last until you reload; a class's board keeps them."),
     )
 
 
@@ -213,9 +213,9 @@ def _draw_help() -> None:
         st.markdown(
             _(
                 "- Test a claim about a head with sentences that could refute it.\n"
-                "- The head is **fooled** if the pronoun attends more to the other noun, by over {least}; **undecided**"
-                " if the weights differ less.\n"
-                "- One sentence does not refute a score over many. It shows where the head fails.",
+                "- **Fooled**: the pronoun attends more to the other noun, by over {least}. "
+                "**Undecided**: the weights differ less.\n"
+                "- One sentence does not refute a score over many; it shows where the head fails.",
                 least=f"{LEAST:.0%}",
             )
         )
@@ -224,7 +224,7 @@ def _draw_help() -> None:
 def _draw(choice: ViewState, trace: Trace) -> None:
     options = get_params(BreakHeadOptions)
     if trace.pair or len(trace.parts) > 1:
-        show_notice(_("Type a single sentence, and choose a model that does not translate."), role="status")
+        show_notice(_("Type a single sentence; choose a model that does not translate."), role="status")
         return
     view = View(trace, words=True)
     question = find_words(view, options)
@@ -268,7 +268,7 @@ def _draw_heads(margins: FloatArray, head: tuple[int, int], names: tuple[str, st
     if is_known:
         st.caption(
             _(
-                "{fooled} of {size} heads are fooled. A click selects a head.",
+                "{fooled} of {size} heads are fooled. Click to select a head.",
                 fooled=int((margins < -LEAST).sum()),
                 size=margins.size,
             )

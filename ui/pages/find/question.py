@@ -67,7 +67,7 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
     if missing:
         notes.append(
             _(
-                "The model does not read {words} in this text. Pick other words, or a model of its language.",
+                "The model does not read {words} in this text. Pick other words or a model of its language.",
                 words=format_comma_list([_quote(word) for word in missing]),
             )
         )
@@ -121,7 +121,7 @@ def pick_probe(choice: ViewState, row: DeltaGenerator) -> Probe | None:
         key=PICK,
         format_func=lambda at: _("Your own text") if at == MINE else known[at].title(),
         on_change=_set_probe,
-        help=_("A word, two candidates, a changed text and neutral rewordings."),
+        help=_("A word, two candidates, a changed text, rewordings."),
         width=360,
     )
     return now
@@ -147,7 +147,7 @@ def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -
             _("Save the questions"),
             dump_probes([*mine, now]),
             "headlight-probes.json",
-            _("This question and those that you opened."),
+            _("This question and those you opened."),
             kind="application/json",
         )
         st.file_uploader(
@@ -192,13 +192,13 @@ def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) ->
         key=CLICKING,
         format_func=lambda role: translate(ROLE_NAMES[role]),
         on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
-        help=_("Choose what to set, then click a word of the sentence."),
+        help=_("Choose what to set, then click a word."),
     )
     row.toggle(
         _("Candidates attend"),
         key=INWARD,
         on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
-        help=_("On: from each candidate to the source. Off: from the source to each candidate."),
+        help=_("On: from candidates to source. Off: from source to candidates."),
     )
     words = asked.words
     labels = {getattr(words, role): translate(label) for role, label in ROLE_NAMES.items()}
@@ -282,8 +282,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
     if asked.inward:
         return _(
-            "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
-            " {least}).",
+            "In {many} of {size} heads, {first} attends to {source} more than {second} ({measure}, by over {least}).",
             **values,
         )
     return _(
@@ -329,7 +328,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     if counts:
         sentences.append(
             _(
-                "Chance: {counts} heads flip in neutral rewordings ({mean:.1f} on average).",
+                "Chance: {counts} heads flip in rewordings ({mean:.1f} on average).",
                 counts=format_comma_list([str(count) for count in counts]),
                 mean=sum(counts) / len(counts),
             )
@@ -356,9 +355,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
         meaning=(_("favours {word}", word=second), _("favours {word}", word=first)))  # fmt: skip
     computation = _links(asked, choice, "found[0] - found[1]")
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick, computation=computation)
-    st.caption(
-        _("Each cell is a head; a click selects it. The first two maps share a scale; the third is their difference.")
-    )
+    st.caption(_("Cells: heads; click to select. The first two maps share a scale; the third is their difference."))
 
 
 def _links(asked: HeadAnswers, choice: ViewState, numbers: str) -> Computation | None:

@@ -50,7 +50,7 @@ export function createLive(root, offer, host, registered) {
       section: _("Your own text"),
       start: _("Run live ({megabytes} MB)", { megabytes: megabytes(offer.bytes) }),
       hint: _("Type your own text; {model} runs in this browser.", { model: offer.name }),
-      terms: _("{model}: {megabytes} MB, and at most 0.1 MB for each new word.", {
+      terms: _("{model}: {megabytes} MB, and up to 0.1 MB per new word.", {
         model: offer.name,
         megabytes: megabytes(offer.bytes),
       }),

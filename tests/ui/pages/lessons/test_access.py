@@ -17,7 +17,7 @@ from ui.pages.lessons import current_lesson
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
 
-KEPT = "Only the teacher of a class"
+KEPT = "Only a class's teacher"
 TEACHERS = {"For the teacher", "Write one", "Go on writing"}
 
 

@@ -37,7 +37,7 @@ def test_the_scale_is_the_layer_s_own() -> None:
 
 def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
     rich = record(softcap=30.0, bias=numbers(1, 5, 5), sinks=numbers(3))
-    for word in ("soft cap, 30 · tanh", "bias is added", "takes its share"):
+    for word in ("soft cap, 30 · tanh", "bias that depends", "takes its share"):
         assert word in said(rich)
         assert word not in said(record())
     assert r"30 \tanh" in formula(rich)
@@ -104,7 +104,7 @@ def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> No
     )
     text = explanations.projections(wiring(query=query))
     assert "normalised" in text
-    assert "2 of 4 channels rotate" in text
+    assert "2 of 4 channels are" in text
 
 
 def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:
