@@ -76,7 +76,7 @@ def test_the_least_lesson() -> None:
         ("[step.question]\nkind = 'number'\nask = 'x'\nright = 'c'", 9, "not a number"),
         ("[step.question]\nkind = 'number'\nask = 'x'\ncheck = {name = 'guess'}", 9, "answers with a word"),
         ("[step.question]\nkind = 'word'\nask = 'x'\n[step.question.check]\nname = 'look'", 10, "no check “look”"),
-        ("[step.question]\nkind = 'number'\nask = 'x'\n[step.question.check]\nname = 'pieces'", 10, "told “word”"),
+        ("[step.question]\nkind = 'number'\nask = 'x'\n[step.question.check]\nname = 'pieces'", 10, "needs “word”"),
         (
             "[step.question]\nkind = 'number'\nask = 'x'\n[step.question.check]\nname = 'dot'\na = [1]\nb = ['x']",
             12,
