@@ -26,9 +26,9 @@ class HeadLabel:
     """A label of a head with its evidence on held-out texts.
 
     ``kind`` is the name of a measure in SHARES, or of a relation. ``value``, with the 95 % interval ``low`` to
-    ``high``, is a share that was measured on texts that had no part in the choice of the label. ``chance`` is the
+    ``high``, is a share that was measured on texts that had no part in the choice of the label. ``baseline`` is the
     largest share of any head with random weights. For a relation, it is the accuracy of the best rule if that is
-    larger.
+    larger; ``is_rule`` is then True.
     """
 
     head: int  # number in Atlas.heads
@@ -37,7 +37,8 @@ class HeadLabel:
     value: float
     low: float
     high: float
-    chance: float
+    baseline: float
+    is_rule: bool = False
 
 
 def head_labels(atlas: Atlas) -> list[HeadLabel]:
@@ -117,4 +118,4 @@ def _relation_label(atlas: Atlas, head: int) -> HeadLabel | None:
     if row["low"] <= chance or row["p"] > LEVEL:
         return None
     numbers = (row["accuracy"] / 100, row["low"] / 100, row["high"] / 100, chance / 100)
-    return HeadLabel(head, row["relation"], row["direction"], *numbers)
+    return HeadLabel(head, row["relation"], row["direction"], *numbers, is_rule=row["baseline"] > row["random"])

@@ -74,6 +74,21 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text(f"Class {code} has")).to_be_visible()
 
 
+def test_a_typed_draft_is_there_after_another_page_and_a_reload(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/classroom")
+    page.get_by_role("button", name="Open a room").click()
+    field = page.get_by_role("textbox", name="Question")
+    field.fill("Which?")
+    page.get_by_text("Share my view").click()
+    go_to(page, "by_hand")
+    go_to(page, "classroom")
+    expect(field).to_have_value("Which?")
+    page.reload()
+    expect(field).to_have_value("Which?")
+    expect(page.get_by_role("switch", name="Share my view")).to_be_checked()
+
+
 class FragmentFilter:
     """A WebSocket route that drops the elements of fragments while a run of the whole page is sent.
 

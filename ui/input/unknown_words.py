@@ -77,7 +77,7 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
     """Return a notice with the number of unknown words, and with the ``better`` model if it is given.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
-    'Not in the vocabulary of BERT: 1 of 7 words, each read as [UNK].'
+    '1 of 7 words are not in the vocabulary of BERT: read as [UNK].'
     """
     said = _(
         "{many} of {words} words are not in the vocabulary of {model}: read as {piece}.",
@@ -105,10 +105,10 @@ def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], b
     It is "" if ``better`` is downloaded, or if no package has such a model.
 
     >>> describe_offline_option([], ["\u732b"], None)[:50]
-    'With no hub, multilingual-e5-small-zh does: make e'
+    'Offline, multilingual-e5-small-zh reads it: make e'
     """
     if better is not None and better.downloaded:
         return ""
     listed = {card.id for card in cards}
     extra = find_reader([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
-    return "" if extra is None else _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
+    return "" if extra is None else _("Offline, {model} reads it: {how}.", model=extra.title, how=HOW)

@@ -21,7 +21,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, draw_table, page_provenance
-from ui.show.text import join_sentences
+from ui.show.text import format_comma_list, join_sentences
 from viz.figures.token_bars import source_terms
 
 KEY, TRAIL = "why_head", "why_trail"
@@ -130,19 +130,13 @@ def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, 
 
     ``word`` is the word that differs in the variant.
     """
-    (key, [own, *_rest]), (query, [asking, *_more]) = (side_values([found.terms], side)[0] for side in ("key", "query"))
     said = [
         _(
-            "In head {head}, “{target}” scores {excess:+.2f} against the mean, mostly {key} of "
-            "“{target}” {own:+.2f}, {query} of “{source}” {asking:+.2f}.",
+            "In head {head}, “{target}” scores {excess:+.2f} against the mean, mostly {parts}.",
             head=link.name,
             target=link.target,
-            source=link.source,
             excess=found.score - found.mean_over_keys,
-            key=key,
-            own=own,
-            query=query,
-            asking=asking,
+            parts=format_comma_list(_largest_parts(link, found)),
         )
     ]
     if other is not None:
@@ -163,6 +157,20 @@ def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, 
             )
         )
     return join_sentences(*said)
+
+
+def _largest_parts(link: ExplainedLink, found: ScoreAnswer) -> list[str]:
+    """Describe the largest source of each side, the larger first, with its causal check if that differs."""
+    largest = [(side, *side_values([found.terms], side)[0]) for side in SIDES]
+    differing = {(check.side, check.source): check for check in found.checks if check.differs}
+    parts = []
+    for side, name, [value] in sorted(largest, key=lambda part: -abs(part[2][0])):
+        word = link.source if side == "query" else link.target
+        part = _("{source} of “{word}” {value:+.2f}", source=name, word=word, value=value)
+        if check := differing.get((side, name)):
+            part = _("{part} (removal changes the score by {change:+.2f})", part=part, change=-check.measured)
+        parts.append(part)
+    return parts
 
 
 def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable[..., None]) -> None:

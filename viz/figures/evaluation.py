@@ -277,6 +277,7 @@ class RelationScore:
     rule: str
     random: float | None
     chance: float | None = None  # percent that random guessing between the candidates finds
+    p: float | None = None  # two-sided, of the head against the rule
 
 
 def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
@@ -320,6 +321,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
             "width": 4,
         },
         customdata=[[escape_label(score.head), score.low, score.high, score.n] for score in scores],
+        meta={"n": [score.n for score in scores], "p": [score.p for score in scores]},  # columns of the table
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
         hovertemplate=_(
@@ -329,12 +331,12 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
     )
     chances = {score.chance for score in scores}
     if len(chances) == 1 and (chance := chances.pop()) is not None:
-        figure.add_vline(x=chance, line={"dash": "dot", "width": 1.5, "color": theme.line})
-        figure.add_scatter(  # a legend entry for the line, which has none of its own
+        figure.add_scatter(
             name=_("chance, {chance:.0f} %", chance=chance),
-            x=[None],
-            y=[None],
+            x=[chance, chance],
+            y=[-0.6, len(rows) - 0.4],
             mode="lines",
+            hoverinfo="skip",
             line={"dash": "dot", "width": 1.5, "color": theme.line},
         )
     names = [f"{escape_label(truncate(score.relation))} · {escape_label(score.head)}" for score in scores]
@@ -346,7 +348,8 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
         fixedrange=True,
     )
     figure.update_xaxes(range=[-2, 103], tickvals=list(range(0, 101, 20)), fixedrange=True)
-    figure.update_layout(height=150 + RELATION_SCORES_ROW * len(scores), margin={"b": LEGENDS})
+    # Plotly drops the margins of labels and legend if fewer than 64 pixels remain for the axes.
+    figure.update_layout(height=210 + RELATION_SCORES_ROW * len(scores), margin={"b": LEGENDS})
     return figure
 
 

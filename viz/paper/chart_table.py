@@ -44,7 +44,8 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
         names = dict(zip(given.get("tickvals", ()), texts, strict=False))
         for row in rows:
             row[f"{name}_label"] = names.get(row.get(name))
-    order = ("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text")
+    order = dict.fromkeys(("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text"))
+    order |= dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)}
 
 
@@ -81,6 +82,7 @@ def _points(trace: Trace) -> list[dict[str, Any]]:
         found["minus"], found["plus"] = (span.tolist() for span in spans(error))
     if is_list(trace.get("text")):
         found["text"] = [plain_text(str(text)) for text in trace["text"]]
+    found |= trace.get("meta") or {}
     return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=False)]
 
 

@@ -81,6 +81,13 @@ def _is_default(value: Any, field: dataclasses.Field[Any]) -> bool:
     return field.default is not dataclasses.MISSING and type(known) is type(field.default) and known == field.default
 
 
+def _requirement() -> str:
+    """Return a sentence on the packages of a notebook; an installed Headlight has other module names."""
+    if __name__.startswith("headlight"):
+        return _('Install `"headlight-attention[torch]"` with pip first.')
+    return _("Needs torch and transformers; start Jupyter in Headlight's repository.")
+
+
 def computation_notebook(
     computation: Computation, backend: type, text: str, expected: npt.NDArray[np.float64]
 ) -> bytes:
@@ -103,7 +110,7 @@ def computation_notebook(
         f"np.testing.assert_allclose(known, {found!r}, atol={CLOSE * max(1.0, found[0])!r})\nnumbers"
     )
     sources = [
-        ("markdown", text),
+        ("markdown", f"{text}\n\n{_requirement()}"),
         ("code", "\n".join(["import numpy as np", "", *needed, "", *lines])),
         ("code", f"{computation.code}\n{check}"),
     ]

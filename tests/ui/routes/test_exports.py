@@ -65,6 +65,7 @@ def test_a_notebook_gives_the_weights_that_the_view_shows(client: TestClient) ->
     cells = answer.json()["cells"]
     assert trace.model.weights
     assert trace.model.weights in "".join(cells[0]["source"])
+    assert "torch" in "".join(cells[0]["source"])
     names: dict[str, Any] = {}
     for cell in cells[1:]:
         exec("".join(cell["source"]), names)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.theme import DARK, LIGHT, Theme
+from viz.paper.chart_table import chart_table
 
 SCORES = [
     RelationScore("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
@@ -28,3 +31,14 @@ def test_names_are_text_and_the_first_is_on_top() -> None:
     axis = relation_scores(SCORES, LIGHT, "t").layout.yaxis
     assert list(axis.ticktext) == ["det · 2-8", "&lt;b&gt;odd&lt;/b&gt; · 1-3"]
     assert axis.range[0] > axis.range[1]
+
+
+def test_the_table_has_n_and_p_of_heads_and_the_chance_level() -> None:
+    table = chart_table(relation_scores([replace(score, chance=50.0, p=0.25) for score in SCORES], LIGHT, "t"))
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    assert [(row["x"], row["n"], row["p"]) for row in rows if row["n"] is not None] == [
+        (80.6, 921, 0.25),
+        (27.2, 12, 0.25),
+    ]
+    assert [row["x"] for row in rows[-2:]] == [50.0, 50.0]
+    assert None not in table["x"]

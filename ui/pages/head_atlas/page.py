@@ -97,12 +97,13 @@ def label_text(label: HeadLabel) -> str:
     """Return a label with its evidence."""
     name = translate(AXES[label.kind]) if label.kind in AXES and not label.direction else label.kind
     return _(
-        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}); chance {chance:.0%}",
+        "{name}: {value:.0%} of held-out cases ({low:.0%} to {high:.0%}); {rule} {baseline:.0%}",
         name=name,
         value=label.value,
         low=label.low,
         high=label.high,
-        chance=label.chance,
+        rule=_("best rule") if label.is_rule else _("random weights"),
+        baseline=label.baseline,
     )
 
 
@@ -261,7 +262,6 @@ def how_to_read(atlas: Atlas) -> None:
             _(
                 "- Excess: weight minus the mean weight that other words give the same key.\n"
                 "- A label was chosen on half of the texts; its numbers are from the other half.\n"
-                "- Chance: the best head with random weights, or the best rule for a relation.\n"
                 "- An atlas describes attention; ablation shows if a head matters."
             )
         )

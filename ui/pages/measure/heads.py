@@ -144,6 +144,7 @@ def _score(found: CorpusScores, row: RelationRow) -> RelationScore:
         translate(row.baseline_name),
         random,
         row.chance,
+        row.p,
     )
 
 

@@ -181,6 +181,13 @@ def _answers(found: PatchingResult) -> str:
     if not found.metric.names:
         return _("The answer is the sentence vector.")
     first, second = (describe_answer(found, effect) for effect in (found.before, found.after))
+    if found.metric.blank:
+        return _(
+            "In place of “{word}”, masked in both texts: {first} in the first; in the second, {second}.",
+            word=found.metric.blank,
+            first=first,
+            second=second,
+        )
     return _("{first} in the first text; in the second, {second}.", first=first, second=second)
 
 

@@ -256,11 +256,18 @@ def describe_relations(relations: Relations, heads: int) -> str:
     values: dict[str, Any] = {
         "clear": len(clear),
         "heads": heads,
-        "names": format_semicolon_list(names) if names else "–",
         "tests": len(relations.row_of_head),
         "untrained": sum(row.more for row in relations.untrained.values()),
     }
-    found = _("{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.", **values)
+    found = (
+        _(
+            "{clear} of {heads} heads find a relation significantly more often than the baseline: {names}.",
+            names=format_semicolon_list(names),
+            **values,
+        )
+        if names
+        else _("No head finds a relation significantly more often than the baseline.")
+    )
     how = _(
         "Relations are chosen on half of 100 sentences and tested on the rest (two-sided, corrected "
         "for {tests} heads). With random weights: {untrained}.",

@@ -100,6 +100,8 @@ def draw_training(options: TeachOptions) -> None:
     draw_progress(look)
     if look.has_model:
         draw_model_view(look)
+    elif look.state in ("stopped", "failed") and look.job.owner == visitor():
+        saved_model.draw_removal(look)
 
 
 def draw_view() -> None:

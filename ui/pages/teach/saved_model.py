@@ -85,7 +85,7 @@ def draw(look: JobStatus) -> None:
     _link(look)
     if look.job.owner == visitor():
         _describe_disk_use(look)
-        _removal(look)
+        draw_removal(look)
 
 
 def _pages(look: JobStatus) -> None:
@@ -166,7 +166,7 @@ def _describe_disk_use(look: JobStatus) -> None:
     )
 
 
-def _removal(look: JobStatus) -> None:
+def draw_removal(look: JobStatus) -> None:
     """Draw the removal button, and the confirmation after a click on it."""
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)

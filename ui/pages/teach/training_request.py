@@ -25,6 +25,8 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.text import format_comma_list, join_sentences
 from ui.state.params import set_params
+from ui.state.session import get_view_state
+from ui.state.view_state import DEFAULT_MODEL
 
 LENGTHS = {"classify": 64, "tag": 64, "answer": LENGTH}  # Default numbers of tokens of a text or window.
 LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
@@ -52,7 +54,7 @@ WRITES = gettext_lazy("Encoder-decoders cannot be fine-tuned here. Pick a model 
 
 def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
     """Draw the controls; return the name of the initial model and the settings."""
-    start = options.start or fitting(data.labels, get_backend().models())
+    start = options.start or fitting(data.labels, get_backend().models(), get_view_state().model)
     left, right = st.columns([3, 1])
     with left:
         _pick_start(start, options.start_revision)
@@ -68,16 +70,19 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
     return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)
 
 
-def fitting(labels: LabeledDataset | QuestionSet, models: Iterable[ModelCard]) -> str:
+def fitting(labels: LabeledDataset | QuestionSet, models: Iterable[ModelCard], chosen: str = DEFAULT_MODEL) -> str:
     """Return the default initial model for the script of the texts.
 
-    For texts with spaces between words it is the embedded model. Its vocabulary splits other texts into uninformative
+    It is the ``chosen`` model if the visitor chose another than the app's and it is a downloaded encoder. Otherwise,
+    for texts with spaces between words it is the embedded model. Its vocabulary splits other texts into uninformative
     subwords, so they get a downloaded Chinese encoder, or else the character-level model.
     """
+    here = [card for card in models if card.downloaded and card.kind == "encoder"]
+    if chosen != DEFAULT_MODEL and any(card.id == chosen for card in here):
+        return chosen
     texts = labels if isinstance(labels, LabeledDataset) else passage_texts(labels)
     if uses_spaces(row.text for row in texts.train):
         return EMBEDDED
-    here = (card for card in models if card.downloaded and card.kind == "encoder")
     return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
 
 

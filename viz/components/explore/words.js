@@ -113,7 +113,7 @@ export const WORDS = {
   columnMean: sentence("column mean"),
   prior: sentence("positional prior"),
   priorHint: sentence("What this head gives the same position in other texts, on average"),
-  aboveBaseline: sentence("above baseline"),
+  aboveBaseline: sentence("weight above baseline"),
   aboveHint: sentence("The weight minus the larger of column mean and positional prior."),
   columnMeanHint: sentence("Mean weight from other words to the same token"),
   target: sentence("Target"),

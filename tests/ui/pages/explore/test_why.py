@@ -14,7 +14,7 @@ from tests.support.asking import asked, notes
 from ui.input.probes import LIBRARY
 from ui.pages.explore.variants import question
 from ui.run.services import get_backend
-from ui.show.why_head import KEY, TRAIL, pair_rows, selected_link, side_values
+from ui.show.why_head import KEY, TRAIL, pair_rows, selected_link, side_values, summary
 from ui.state.view_state import ViewState
 
 TIRED = LIBRARY[0].text
@@ -38,6 +38,20 @@ def test_the_parts_of_both_sides_sum_to_the_excess() -> None:
     np.testing.assert_allclose(sum(row[3] for row in rows), excess, atol=1e-4)
 
 
+def test_the_larger_part_is_named_first_with_its_measured_change() -> None:
+    choice, view = ViewState(model=BERT, text=TIRED), View(get_backend().trace(TraceRequest(BERT, TIRED)))
+    link = selected_link(view, FIND)
+    assert link is not None
+    found = get_backend().inspect(question(choice, view, link))
+    largest = [(side, *side_values([found.terms], side)[0]) for side in ("query", "key")]
+    expected = [f"{found.score - found.mean_over_keys:+.2f}"]
+    for side, name, [value] in sorted(largest, key=lambda part: -abs(part[2][0])):
+        checks = [check for check in found.checks if (check.side, check.source) == (side, name) and check.differs]
+        expected += [f"{value:+.2f}", *(f"{-check.measured:+.2f}" for check in checks)]
+    assert len(expected) > 3, "a check of a named part differs"
+    assert re.findall(r"[+-]\d\.\d\d", summary(link, found, None, "")) == expected
+
+
 def test_a_link_without_a_target_is_no_link() -> None:
     view = View(get_backend().trace(TraceRequest(BERT, TIRED)))
     assert selected_link(view, {**FIND, "target": None}) is None
@@ -50,7 +64,7 @@ def test_a_head_among_the_parts_opens_its_own_decomposition() -> None:
     page.run()
     assert not page.exception
     (said,) = (note for note in notes(page) if "3-1" in note and re.search(r"\+\d\.\d\d", note) and "→" in note)
-    assert len(re.findall(r"[+-]\d\.\d\d", said)) == 5  # excess, two parts, and the change of the variant
+    assert len(re.findall(r"[+-]\d\.\d\d", said)) >= 5  # excess, two parts, and the change of the variant
     (trail,) = (group for group in page.button_group if group.key == TRAIL)
     chosen = next(option for option in trail.options if "animal" in option)
     trail.set_value(chosen).run()

@@ -91,7 +91,12 @@ def test_one_that_was_stopped_can_go_on(place: Path) -> None:
     press(page, "Go on")
     assert jobs.status(place / job.id).state == "waiting"
     says(page, "begins now")
-    says(opened(put(place, "stopped", lines=[plan(133)])), "saved yet")
+    unsaved = opened(put(place, "stopped", lines=[plan(133)], owner=MINE))
+    says(unsaved, "saved yet")
+    press(unsaved, "Remove")
+    assert "Remove permanently" in {button.label for button in unsaved.button}
+    others = opened(put(place, "stopped", lines=[plan(133)]))
+    assert "Remove" not in {button.label for button in others.button}
     says(opened(put(place, "stopped", "twin", "The app ended.", saved=True)), "app ended")
 
 

@@ -86,6 +86,13 @@ def test_what_reads_the_script_is_started_from() -> None:
     assert fitting(ready_sets.load("uner-zh"), [EMBEDDED_CARD, replace(chinese, downloaded=True)]) == "of Chinese"
 
 
+def test_a_chosen_encoder_is_preselected() -> None:
+    data, own = ready_sets.load("sib-200-en"), replace(EMBEDDED_CARD, id="own")
+    assert fitting(data, [EMBEDDED_CARD, own], "own") == "own"
+    for unfit in (replace(own, downloaded=False), replace(own, kind="encoder-decoder")):
+        assert fitting(data, [EMBEDDED_CARD, unfit], "own") == EMBEDDED
+
+
 def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(place: Path) -> None:
     page = asked("teach", data="sib-200-zh", start=CHARACTERS, minutes=9999, length=1, rate="0.0005", seed=7)
     says(page, "Four layers")
