@@ -86,20 +86,19 @@ def _rounded(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
     largest = 0.0
     for group in range(groups):
         heads = slice(group * shared, (group + 1) * shared)
-        biased = record.bias is not None and len(record.bias) > 1
         own = replace(
             record,
             query=record.query[heads],
             key=record.key[group : group + 1],
             value=record.value[group : group + 1],
-            bias=record.bias[heads] if record.bias is not None and biased else record.bias,
+            bias=record.bias if record.bias is None or len(record.bias) == 1 else record.bias[heads],
             sinks=None if record.sinks is None else record.sinks[heads],
         )
         found, error = _rounded_group(own, exact[heads])
         for name, values in found.items():
             parts[name].append(values)
         largest = max(largest, error)
-    coded = {name: "float16" if name.endswith("step") else "whole" for name in parts}
+    coded = {name: "float32" if name.endswith("step") else "whole" for name in parts}
     return {name: (np.concatenate(values), coded[name]) for name, values in parts.items()}, largest
 
 
@@ -116,7 +115,7 @@ def _rounded_group(record: Record, exact: FloatArray) -> tuple[dict[str, FloatAr
 
     def keys_fit(keys: FloatArray) -> Booleans:
         found: Booleans = differences(query, keys) <= KEYS_SHARE * limit
-        return np.all(found, keepdims=True)
+        return np.array([[found.all()]])
 
     key_step = _coarsest(key, FINEST * _suggested_steps(query, exact, limit), keys_fit)
     rounded = np.rint(key / key_step) * key_step
