@@ -75,9 +75,16 @@ def site(folder: Path) -> Iterator[str]:
 
 def start(page: Page) -> None:
     """Download the model, and wait for its first text."""
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     ready(page)
+
+
+def agree(page: Page, section: str) -> None:
+    """Ask for the model of a section, and agree to its download."""
+    buttons = page.locator(section).get_by_role("button")
+    buttons.click()
+    expect(buttons).to_have_count(2)  # before the answer, the only button is that of the first click
+    buttons.first.click()
 
 
 def ready(page: Page) -> None:
@@ -199,8 +206,7 @@ def test_nothing_is_downloaded_unasked(page: Page, site: str) -> None:
 def test_a_download_can_be_stopped(page: Page, site: str) -> None:
     page.route("**/live/model-*.onnx", lambda _route: None)  # it never arrives
     page.goto(site)
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     expect(page.locator("#live progress")).to_be_visible()
     page.locator("#live").get_by_role("button").click()
     expect(page.locator("#live progress")).to_have_count(0)
@@ -211,8 +217,7 @@ def test_a_missing_file_gives_a_sentence(page: Page, site: str, problems: Proble
     problems.allow("404")
     page.route("**/live/model-*.onnx", lambda route: route.fulfill(status=404))
     page.goto(site)
-    page.locator("#live").get_by_role("button").click()
-    page.locator("#live").get_by_role("button").first.click()
+    agree(page, "#live")
     expect(page.locator("#live")).to_contain_text("404")
 
 
@@ -221,8 +226,7 @@ def test_masked_words_are_those_of_the_app_and_a_link_restores_them_offline(brow
         page = context.new_page()
         page.goto(site)
         section = page.locator("#masks")
-        section.get_by_role("button").click()
-        section.get_by_role("button").first.click()
+        agree(page, "#masks")
         expect(section.locator("tbody tr")).to_have_count(10, timeout=PATIENCE)
         section.locator("textarea").fill(BLANKS)
         expect(section.locator("table")).to_have_count(2, timeout=PATIENCE)

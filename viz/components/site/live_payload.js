@@ -12,7 +12,7 @@ import { recordedSource } from "./recorded.js";
  * address */
 /** @typedef {{text: string, pair: string|null, reading: Reading, pass: Pass}} Ran a text with its pass */
 
-const WARM_UPS = 3; // passes before the first text, because the browser optimises the runtime while it runs
+const WARM_UPS = 5; // passes before the first text, because the browser optimises the runtime while it runs
 const SHARE = 0.5; // share of the earlier tokens from which a text counts as edited, as in ui/state/selection.py
 
 /**
