@@ -48,9 +48,9 @@ def with_residual(maps: FloatArray) -> FloatArray:
 def rollout(mixed: FloatArray) -> FloatArray:
     """Return the attention rollout, shape (query, key): the product of the maps of all layers.
 
-    ``mixed`` contains the maps of all layers, shape (layer, query, key), for example those of ``with_residual``. Entry
-    (i, j) of the result is the contribution of input token j to token i of the last layer (arXiv:2005.00928). Its rows
-    sum to one if the rows of ``mixed`` do.
+    ``mixed`` (layer, query, key) are the maps, usually with the residual stream included (``with_residual``). Entry (i,
+    j) of the result is the contribution of input token j to token i of the last layer (arXiv:2005.00928). Its rows sum
+    to one if the rows of ``mixed`` do.
 
     >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
@@ -77,9 +77,9 @@ def rollout_row(trace: Trace, query: int) -> FloatArray:
 
 
 def mean_row_distance(rows: FloatArray) -> float:
-    """Return the mean total variation distance over all pairs of rows (query, key), 0 to 1.
+    """Return the mean total variation distance over all pairs of rows of a map (query, key), from 0 to 1.
 
-    0 means that all rows are equal; 1 means that no two rows share a key.
+    0 means that all rows are equal; 1 means that no two rows attend to a common key.
 
     >>> mean_row_distance(np.array([[1.0, 0.0], [0.0, 1.0]])), mean_row_distance(np.array([[0.5, 0.5], [0.5, 0.5]]))
     (1.0, 0.0)
@@ -115,8 +115,9 @@ def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
 def zeroing_rollout(distances: FloatArray) -> FloatArray:
     """Return the rollout of value-zeroing distances, shape (query, key) (arXiv:2301.12971).
 
-    ``distances`` is (layer, query, key). Its rows are scaled to sum to one. The distances include the residual stream
-    already, so no identity is added. A token with distances of zero keeps its own contribution only.
+    ``distances`` (layer, query, key) is how far each query's output moves if the value of a key is zero. Each row is
+    scaled to sum to one. The distances include the residual stream, so no identity is added. A token whose distances
+    are all zero keeps only its own contribution.
 
     >>> zeroing_rollout(np.array([[[0.2, 0.2], [0.0, 0.0]], [[0.0, 0.1], [0.3, 0.1]]])).round(3).tolist()
     [[0.0, 1.0], [0.375, 0.625]]

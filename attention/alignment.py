@@ -21,7 +21,10 @@ END = "⟨end⟩"  # label of the end-of-sequence token, which the last step gen
 
 
 class CrossRowConvention(StrEnum):
-    """The decoder step whose cross-attention is used as the row of a target token."""
+    """The decoder step whose cross-attention is read as the row of a target token.
+
+    It is the step that generates the token, or the step that has the token as its input.
+    """
 
     WRITING = "writing"  # the step that generates the token
     OWN = "own"  # the step that reads the token
@@ -69,9 +72,9 @@ def alignment(  # noqa: PLR0913  # a head and the options of the alignment
 
 
 def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
-    """Return the trace with the rows of its cross-attention labelled by the convention ``read_at``.
+    """Return a trace whose cross-attention rows are labelled by the convention ``read_at``.
 
-    With WRITING, the target tokens are shifted by a position, so only the part "cross" of the result is valid. Raise
+    With WRITING, the target tokens are shifted by a position, so only the stack "cross" of the result is valid. Raise
     Unavailable if the trace has no cross-attention.
     """
     if trace.target is None or "cross" not in trace.parts:
@@ -102,7 +105,7 @@ def output_tokens(row: TokenRow) -> TokenRow:
 
 
 def diagonal(target: int, source: int) -> list[int]:
-    """Return the source word at the same relative position for each target word, as a baseline.
+    """Return the source word at the same relative position as each target word: a baseline for alignment.
 
     >>> diagonal(3, 6), diagonal(4, 2)
     ([1, 3, 5], [0, 0, 1, 1])
@@ -148,11 +151,11 @@ class HandAligned:
 
 
 def strongest_sources(trace: Trace, pair: HandAligned) -> Places:
-    """Return the source word with the largest weight for each target word in each head.
+    """Return the source word with the largest weight for each target word, in each head.
 
     The shape is (convention, layer, head, target word), with the conventions in the order of CrossRowConvention. The
-    value is NOWHERE if the target word has no token or no weight on source words. Raise Unavailable if the trace has
-    no cross-attention.
+    value is NOWHERE if the target word has no token or no weight on source words. Raise Unavailable if the trace has no
+    cross-attention.
     """
     if trace.target is None:
         raise Unavailable(
@@ -181,7 +184,7 @@ def _argmax_sources(weights: FloatArray) -> Places:
 class AlignmentCounts:
     """Numbers of predicted and manual links, from which accuracy and alignment error rate are computed.
 
-    All arrays have the same shape. The counts of several sentences can be added.
+    All arrays have the same shape, such as (layer, head). The counts of several sentences can be added.
     """
 
     words: Numbers  # target words with manual links
@@ -203,7 +206,7 @@ class AlignmentCounts:
 
     @property
     def share(self) -> Numbers:
-        """Return the share of linked target words with a correct prediction, 0 to 1; 0 if there are none."""
+        """Return the share of target words that are predicted correctly, 0 to 1; 0 if no word has a manual link."""
         share: Numbers = self.found / np.maximum(self.words, 1)
         return share
 
@@ -215,9 +218,10 @@ class AlignmentCounts:
 
 
 def count(pair: HandAligned, links: Places) -> AlignmentCounts:
-    """Count how many predicted links agree with the manual links, for arrays of predictions.
+    """Count how many predicted links agree with the manual links of a sentence pair.
 
-    ``links`` (..., target word) holds a source word or NOWHERE for each target word; the counts have the shape (...).
+    ``links`` (..., target word) has the predicted source word of each target word, or NOWHERE. The counts have the
+    shape (...), for example a count for each head.
 
     >>> pair = HandAligned("a b", "x y", ((0, 1), (2, 3)), ((0, 1), (2, 3)), frozenset({(0, 1)}), frozenset({(1, 0)}))
     >>> counts = count(pair, np.array([[1, 0], [0, 0], [1, NOWHERE]]))  # the second has one right, the third one link
@@ -247,7 +251,7 @@ def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
 
 
 def by_diagonal(pair: HandAligned) -> AlignmentCounts:
-    """Return the counts for the links that ``diagonal`` predicts, shape ()."""
+    """Count how many links of ``diagonal``, a baseline, agree with the manual links; counts of shape ()."""
     return count(pair, np.array(diagonal(len(pair.target_words), len(pair.source_words)), dtype=np.intp))
 
 
@@ -281,8 +285,9 @@ def source_coverage(weights: FloatArray) -> FloatArray:
 def covering_heads(trace: Trace) -> FloatArray:
     """Return the source coverage of every cross-attention head, shape (layer, head) float32.
 
-    Special tokens of the source and the step after the last generated token are left out. The values are 0 if no target
-    or source tokens remain. Raise Unavailable if the trace has no cross-attention.
+    It is the mean of each source token's largest weight (``source_coverage``). Special tokens of the source and the
+    step after the last generated token are left out. The values are 0 if no target or source tokens remain. Raise
+    Unavailable if the trace has no cross-attention.
     """
     records = trace.records("cross")
     keys = np.flatnonzero(~np.array(trace.source.special))

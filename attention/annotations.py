@@ -1,8 +1,10 @@
 """Annotated links between words, and the test for whether a head's attention finds them.
 
-A link has a source word and a target word. If all other words are candidates, attention to a word is the sum over
-its tokens and attention from a word the mean over its tokens; special tokens and the word itself are excluded, and
-the candidate with the largest value is the head's answer (arXiv:1906.04341). If an annotation lists its
+A link has a source word and a target word, and a head finds it if the target gets more attention than all other
+candidates.
+
+If every other word is a candidate, attention to a word is the sum over its tokens, and attention from a word the mean
+over its tokens (arXiv:1906.04341). Special tokens and the source itself are excluded. If an annotation lists its
 candidates, the value of a candidate is the largest weight between any of its tokens and any token of the source.
 """
 
@@ -24,7 +26,7 @@ DIRECTIONS = 2
 
 @dataclass(frozen=True)
 class Link:
-    """An annotated link from the unit ``source`` to the unit ``target``, which a head should prefer to ``others``."""
+    """An annotated link: attention from the word ``source`` should prefer ``target`` to all ``others``."""
 
     relation: str
     source: int  # index into the units of the text
@@ -34,7 +36,7 @@ class Link:
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """An annotated text; ``units`` are words or other spans, as (start, stop) in characters."""
+    """An annotated text; ``units`` are its words or other annotated spans, as (start, stop) in characters."""
 
     text: str
     units: tuple[Span, ...]
@@ -44,14 +46,14 @@ class AnnotatedText:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A padded batch of annotated texts, with the tokens that belong to each of their units."""
+    """A padded batch of annotated texts, with the tokens that belong to each of their words."""
 
     items: tuple[AnnotatedText, ...]
     units: BoolArray  # (text, unit, token): True if the token belongs to the unit
 
     @classmethod
     def from_items(cls, items: Sequence[AnnotatedText], rows: Sequence[TokenRow], width: int | None = None) -> Layout:
-        """Build the layout of texts and their token rows, padded to ``width`` tokens.
+        """Build a batch from texts and their token rows, padded to ``width`` tokens.
 
         The default of ``width`` is the length of the longest row.
         """
@@ -62,7 +64,10 @@ class Layout:
         return cls(tuple(items), units)
 
     def read(self) -> BoolArray:
-        """Return a flag for each link, shape (link,): True if all its units have tokens (were not truncated)."""
+        """Return True for each link with all its words among the tokens that the model reads, shape (link,).
+
+        A word is missing if the text was truncated.
+        """
         seen: BoolArray = np.any(self.units, axis=2)
         return np.array(
             [
@@ -95,7 +100,7 @@ class Layout:
 
 
 def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
-    """Return a flag for each token that belongs to a unit, shape (unit, token).
+    """Return True for each token that belongs to a word or another annotated span, shape (unit, token).
 
     A token belongs to a unit if they share a character. A token without characters takes the span of the next token of
     its word, or else of the previous token; special tokens belong to no unit.
@@ -123,7 +128,7 @@ def _places(row: TokenRow) -> list[Span]:
 
 
 def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
-    """Return the attention between units, shape (text, head, unit, unit).
+    """Return the attention between words or other annotated spans, shape (text, head, unit, unit).
 
     Weights are summed over the key tokens of a unit and averaged over the query tokens.
 
@@ -143,8 +148,9 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
     """Return a head's attention to each candidate for the target of a link, shape (unit,).
 
-    ``weights`` is (query, key) and ``units`` (unit, token). ``direction`` is 0 for attention from the link's source to
-    its target, and 1 for the opposite direction. Units that are not candidates are NaN. See ``Layout.find_hits``.
+    A unit is a word or another annotated span. ``weights`` is (query, key) and ``units`` (unit, token). ``direction``
+    is 0 for attention from the link's source to its target, and 1 for the reverse. Units that are not candidates are
+    NaN.
 
     >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
     >>> candidate_weights(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives

@@ -23,9 +23,9 @@ NOWHERE = (-1, -1)  # the letters of tokens that are not of the passage, or stan
 def window_positions(kinds: Sequence[int], length: int, stride: int) -> list[list[int]]:
     """Return the positions of the tokens of each window, in order.
 
-    ``kinds`` contains SPECIAL, QUESTION or PASSAGE for each token of the whole text. Every window has the special
-    tokens, the question's first MOST_QUESTION tokens (at most half of ``length``) and as many passage tokens as fit
-    into ``length``. ``stride`` is the number of passage tokens that two neighbours share, at most half of a window's.
+    ``kinds`` marks each token of the whole text as SPECIAL, QUESTION or PASSAGE. Every window has the special tokens,
+    the first MOST_QUESTION tokens of the question (at most half of ``length``), and passage tokens up to ``length``.
+    Two neighbouring windows share ``stride`` passage tokens, at most half of a window's.
 
     >>> window_positions([0, 1, 0, 2, 2, 2, 2, 2, 0], length=7, stride=1)
     [[0, 1, 2, 3, 4, 5, 8], [0, 1, 2, 5, 6, 7, 8]]
@@ -46,11 +46,12 @@ def window_positions(kinds: Sequence[int], length: int, stride: int) -> list[lis
 
 @dataclass(frozen=True, eq=False)
 class WindowScores:
-    """The logits of a window: ``start`` and ``end`` are (token,), and ``letters`` (token, 2) in the passage.
+    """The start and end logits of a window, (token,), and the span of each token in the passage.
 
-    ``letters`` is NOWHERE for tokens that cannot be part of an answer. ``null`` is the position of [CLS], at which
-    models say that there is no answer. ``bounds`` is (token, [begins, ends]): True if the token begins or ends a word,
-    as an answer must; None if all do.
+    ``letters`` (token, 2) has the first character of each token and the character after it, or NOWHERE if the token
+    cannot be part of an answer. ``null`` is the position of [CLS], at which models say that there is no answer.
+    ``bounds`` (token, 2) is True for tokens that may begin an answer, and that may end it, because a word begins or
+    ends there; None allows all.
     """
 
     start: FloatArray
@@ -67,10 +68,11 @@ class WindowScores:
 
 @dataclass(frozen=True)
 class ScoredSpan:
-    """An answer span: its letters in the passage, its tokens in the window ``window``, and its score.
+    """An answer span: its characters in the passage, its tokens in the window ``window``, and its score.
 
-    ``first`` and ``last`` are positions in the window. ``score`` is the sum of the start and end logits.
-    ``probability`` is the softmax of the scores over all spans of all windows, and "no answer" if the model knows it.
+    ``first`` and ``last`` are token positions in the window. ``score`` is the sum of the start and end logits.
+    ``probability`` is the softmax of the scores over all spans of all windows; "no answer" is included if the model can
+    give it.
     """
 
     letters: Letters
@@ -83,7 +85,10 @@ class ScoredSpan:
 
 @dataclass(frozen=True)
 class BestSpans:
-    """The best spans, most probable first, and "no answer": its score and its probability (None if not considered)."""
+    """The best spans, most probable first, and the score and probability of "no answer".
+
+    The probability of "no answer" is None if the model cannot give it.
+    """
 
     spans: tuple[ScoredSpan, ...]
     null_score: float
@@ -100,9 +105,9 @@ class BestSpans:
 def best_spans(windows: Sequence[WindowScores], no_answer: bool, top: int = 1) -> BestSpans:
     """Return the ``top`` best spans over all windows.
 
-    A span is in a single window, has at most MOST_ANSWER tokens, and starts no later than it ends. A span of several
-    windows has its best score. The score of "no answer" is the smallest over the windows, as in BERT's script for
-    SQuAD 2.0: a single window that contains an answer suffices to reject it.
+    A span lies in a single window, has at most MOST_ANSWER tokens, and starts no later than it ends. If several windows
+    contain it, its best score counts. The score of "no answer" is the smallest over the windows, as in BERT's script
+    for SQuAD 2.0, because it is wrong if any window contains an answer.
 
     >>> letters = np.array([[-1, -1], [0, 3], [4, 9]])
     >>> one = WindowScores(np.float32([0, 2, 0]), np.float32([0, 1, 3]), letters, 0)
@@ -160,9 +165,9 @@ SPACED = "\u0e00"  # before it are the scripts with spaces between words that ar
 
 
 def word_bounds(passage: str, letters: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return True for each token that begins, and for each that ends a word, shape (token, [begins, ends]).
+    """Return two flags per token, shape (token, 2): True if a word begins at it, and if a word ends at it.
 
-    In Chinese, Japanese, Thai and Korean every token does both.
+    In Chinese, Japanese, Thai and Korean both are True for every token.
 
     >>> word_bounds("unhappy cats", np.array([[0, 2], [2, 7], [8, 12]])).tolist()
     [[True, False], [False, True], [True, True]]
@@ -176,7 +181,7 @@ def _is_inside(passage: str, at: int) -> bool:
 
 
 def token_span(letters: NDArray[np.int64], answer: Letters) -> tuple[int, int] | None:
-    """Return the first and the last token that overlap with an answer; None if the window lacks an end of it.
+    """Return the first and last token that overlap with an answer; None if the window cuts the answer off.
 
     >>> token_span(np.array([[-1, -1], [0, 3], [4, 9]]), (4, 7)), token_span(np.array([[-1, -1], [0, 3]]), (2, 9))
     ((2, 2), None)

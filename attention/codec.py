@@ -39,8 +39,8 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 def encode(metadata: Mapping[str, str], tensors: Mapping[str, Numbers]) -> list[Block]:
     """Encode metadata and tensors as a file; return its bytes in blocks, the header first.
 
-    Contiguous tensors are not copied. Tensors whose length has the largest power of two as a divisor come first, so
-    that each tensor is aligned to its numbers. Raise KeyError for numbers that are not in ``DTYPES``.
+    Contiguous tensors are not copied. Tensors are sorted so that each begins at a multiple of its number size. Raise
+    KeyError for a dtype that is not in ``DTYPES``.
     """
     header: dict[str, Any] = {METADATA: dict(metadata)}
     blocks, at = list[Block](), 0
@@ -149,9 +149,9 @@ def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
 def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
     """Convert numbers to float16, much faster than ``astype`` for weights from 0 to 1.
 
-    The rounding is that of ``astype``. Most weights of a long text are below 2**-14, where float16 is subnormal and
-    ``astype`` is slow. Such a number is a multiple of 2**-24. Other weights reuse the bits of float32, with a rebased
-    exponent and 13 fewer bits of the fraction.
+    The rounding is that of ``astype``, which is slow for numbers below 2**-14, where float16 is subnormal. Most weights
+    of a long text are so small; they are computed as multiples of 2**-24. For other weights, the bits of float32 are
+    shifted to the format of float16.
 
     >>> halves(np.array([0.5, 1e-5, 0], np.float32)).tolist() == np.array([0.5, 1e-5, 0], np.float16).tolist()
     True
@@ -222,10 +222,10 @@ CODINGS = {dtype: coding for coding, dtype in STORED.items()}
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
-    """Encode maps and a header for the browser, as a message that frames.js decodes.
+    """Encode a header and maps as a message for the browser, which frames.js decodes.
 
-    ``arrays`` maps each name to (values, coding), with a coding from ``STORED``. The stored dtype of a tensor
-    identifies its coding.
+    ``arrays`` maps each name to (values, coding). The codings, such as square-root bytes, are listed in ``STORED``; the
+    receiver knows a tensor's coding by its dtype.
     """
     tensors = {
         name: CODERS[coding](values).astype(STORED[coding], copy=False) for name, (values, coding) in arrays.items()

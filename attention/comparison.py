@@ -1,4 +1,4 @@
-"""Comparison of two views: aligned cells, and differences between the attention maps of their heads."""
+"""Comparison of two views: aligned tokens or words, and differences between the maps of their heads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Place = tuple[int, int, int]  # segment, first character, end character
 
 @dataclass(frozen=True)
 class Aligned:
-    """Pairs (left, right) of corresponding runs of cells in two views, in text order."""
+    """Pairs of corresponding cells in two views, in text order.
+
+    A cell is a token or a word. Each side of a pair is a run of neighbouring cells.
+    """
 
     pairs: tuple[tuple[Run, Run], ...]
 
@@ -36,9 +39,9 @@ class Aligned:
         return Aligned(tuple((right, left) for left, right in self.pairs))
 
     def pair_of(self, side: int, cell: int) -> int | None:
-        """Return the index of the pair that contains ``cell``, or None if the cell is not aligned.
+        """Return the index of the pair that contains a token or word; None if it is not aligned.
 
-        ``side`` is 0 if it is a cell of the left view, and 1 for the right view.
+        ``side`` is 0 for ``cell`` in the left view, and 1 for the right view.
 
         >>> Aligned((((0, 1), (1, 3)),)).pair_of(1, 2)
         0
@@ -47,7 +50,7 @@ class Aligned:
 
 
 def align(left: View, right: View) -> tuple[Aligned, Aligned]:
-    """Align two views; return the alignment of their queries and that of their keys."""
+    """Align two views; return the alignment of their queries and the alignment of their keys."""
     queries, keys = zip(left.trace.token_rows(left.part), right.trace.token_rows(right.part), strict=True)
     by_query = _cells((left.queries, right.queries), queries, _same_text(left, right, queries))
     if left.queries == left.keys and right.queries == right.keys:
@@ -78,7 +81,7 @@ def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]
 def by_characters(left: Sequence[Place], right: Sequence[Place]) -> Aligned:
     """Align two tokenizations of a text by their character spans (segment, start, end).
 
-    Each pair consists of the shortest runs of cells that cover the same characters.
+    Each pair consists of the shortest runs of tokens that cover the same characters.
 
     >>> whole, halves = [(0, 0, 3), (0, 4, 9)], [(0, 0, 3), (0, 4, 6), (0, 6, 9)]
     >>> by_characters(whole, halves).pairs
@@ -219,7 +222,7 @@ Heads = npt.NDArray[np.intp]  # (layer, head, 2): layer and head on the right fo
 def divergence(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return the Jensen–Shannon divergence of each pair of rows, (..., row, key) -> (..., row).
 
-    Values are in bits, from 0 (equal shares) to 1 (no common key), or NaN if a row is empty on either side.
+    Values are in bits, from 0 (equal distributions) to 1 (no common key), or NaN if a row is all zero on either side.
 
     >>> divergence(np.array([[1.0, 0.0], [0.2, 0.2]]), np.array([[0.0, 0.5], [0.5, 0.5]])).tolist()
     [1.0, 0.0]
@@ -247,11 +250,11 @@ class AlignedViews:
         return AlignedViews(left, right, *align(left, right))
 
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return a head's weights between aligned cells, and each query's weight on keys that are not aligned.
+        """Return a head's weights between aligned words, and each query's weight on keys without a partner.
 
-        The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for the left view and 1 for the right;
-        ``rows`` selects query pairs, by default all. Weights are summed over the cells of a key run and averaged over
-        the cells of a query run.
+        The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for the left view and 1 for the right.
+        ``rows`` selects pairs of queries, by default all. Weights are summed over the cells of a key and averaged over
+        the cells of a query.
         """
         view = (self.left, self.right)[side]
         queries, keys = self._runs[side]
@@ -266,7 +269,7 @@ class AlignedViews:
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
     def row(self, side: int, layer: int, head: int, query: Run) -> FloatArray:
-        """Return the attention of a run of query cells in one of the views, averaged, shape (key,)."""
+        """Return the mean attention of neighbouring queries in one of the views, shape (key,)."""
         view = (self.left, self.right)[side]
         weights: FloatArray = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights
@@ -280,7 +283,7 @@ class AlignedViews:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Differences between each head of the left view and its counterpart on the right, shape (layer, head)."""
+    """Differences between each head of the left view and the corresponding head on the right, (layer, head)."""
 
     bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
     lost: tuple[FloatArray, FloatArray]  # left and right: mean weight on keys that are not aligned
@@ -289,7 +292,7 @@ class Changes:
 
     @property
     def most(self) -> tuple[int, int]:
-        """Return the layer and head with the largest divergence."""
+        """Return the layer and head that differ most, by divergence."""
         layer, head = np.unravel_index(int(np.nanargmax(self.bits)), self.bits.shape)
         return int(layer), int(head)
 
@@ -305,9 +308,9 @@ def same_heads(left: View, right: View) -> Heads | None:
 
 
 def changes(views: AlignedViews, partners: Heads) -> Changes:
-    """Compare every head with its counterpart; raise ValueError if the texts have no words in common.
+    """Compare every head with its partner; raise ValueError if the texts have no words in common.
 
-    ``partners`` holds the right-hand layer and head for each head of the left view. Long texts are compared on evenly
+    ``partners`` has the layer and head on the right for each head of the left view. Long texts are compared on evenly
     spaced rows.
     """
     if not views.queries.pairs or not views.keys.pairs:
@@ -328,7 +331,7 @@ def changes(views: AlignedViews, partners: Heads) -> Changes:
 
 
 def sample_rows(views: AlignedViews, heads: int) -> Rows | None:
-    """Return evenly spaced query pairs of a long text, or None if the text is short enough to compare all."""
+    """Return evenly spaced pairs of queries of a long text, or None if all pairs are compared."""
     pairs = len(views.queries.pairs)
     keys = max(len(views.left.keys), len(views.right.keys))
     most = max(16, MOST_WORK // (heads * keys))
@@ -380,8 +383,8 @@ def _run_sums(values: FloatArray, runs: Rows) -> FloatArray:
 def same_place(token: int, one: TokenRow, first: Picture, other: TokenRow, second: Picture) -> int:
     """Return the patch of the second picture at the relative position of ``token`` in the first.
 
-    Positions are relative to the whole picture and are clamped to the grid. A token without a patch, or a row without
-    a grid, is matched by the text of the token; the fallback is the first token.
+    Positions are relative to the whole picture and are clamped to the grid. A token that is not a patch is matched by
+    its text, or else by the first token; so are all tokens if a row has no grid.
     """
     here, there = one.grid, other.grid
     box = None if here is None else here.pixels(token)

@@ -22,8 +22,8 @@ FLOAT = 4  # bytes of a number
 class ComplexitySetting:
     """The sizes in the complexity formulas, except the number of tokens n.
 
-    ``d`` is the width of a token vector, ``k`` the kernel width of a convolution, and ``r`` the window of restricted
-    attention in tokens.
+    ``d`` is the width of a token vector, and ``k`` the kernel width of a convolution. Restricted attention sees a
+    window of ``r`` tokens.
     """
 
     d: int
@@ -80,7 +80,7 @@ TABLE = (
 
 @dataclass(frozen=True)
 class CostSizes:
-    """The sizes of a real model's layer that determine its operations and memory."""
+    """The sizes of a model's layer from which its operations and memory are computed."""
 
     width: int  # d
     heads: int
@@ -92,7 +92,7 @@ class CostSizes:
     experts_used: int = 1
 
     def projections(self, n: Values) -> Values:
-        """Return the operations of W_Q, W_K, W_V and W_O for n tokens: two for each weight and token."""
+        """Return the operations of W_Q, W_K, W_V and W_O for n tokens: a multiplication and an addition per weight."""
         out = self.heads * self.value_width
         into = self.heads * self.head_width + self.kv_heads * (self.head_width + self.value_width)
         return 2.0 * n * self.width * (into + out)
@@ -116,12 +116,12 @@ class CostSizes:
 
     @property
     def pairs_meet_feed_forward(self) -> float:
-        """Return the number of tokens n at which ``pairs`` costs as much as ``feed_forward``."""
+        """Return the number of tokens n at which ``pairs`` and ``feed_forward`` need equally many operations."""
         return float(self.feed_forward(np.ones(1))[0] / self.pairs(np.ones(1))[0])
 
     @property
     def pairs_meet_rest(self) -> float:
-        """Return the number of tokens n at which ``pairs`` costs as much as all linear parts of the layer."""
+        """Return the number of tokens n at which ``pairs`` needs as many operations as all linear maps together."""
         rest = self.feed_forward(np.ones(1)) + self.projections(np.ones(1))
         return float(rest[0] / self.pairs(np.ones(1))[0])
 
@@ -140,14 +140,14 @@ class QuadraticFit:
 
     @property
     def meet(self) -> float | None:
-        """Return the n at which b · n equals c · n², or None if either coefficient is zero."""
+        """Return the n at which the linear term b · n equals the quadratic c · n²; None if either is zero."""
         return self.b / self.c if self.b > 0 and self.c > 0 else None
 
 
 def fit(n: Values, measured: Values) -> QuadraticFit:
     """Fit the curve a + b · n + c · n² to measurements, with the least squared relative error.
 
-    The coefficients are not negative. Raise ValueError for fewer than three different n.
+    The coefficients are at least 0. Raise ValueError for fewer than three different n.
 
     >>> n = np.array([16.0, 32.0, 64.0, 128.0])
     >>> found = fit(n, 5 + 3 * n + 0.5 * n**2)

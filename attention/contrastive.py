@@ -1,7 +1,7 @@
-"""Contrastive directions of a head: those in which queries match their labelled keys better than other keys.
+"""Contrastive directions of a head: those in which queries match their labelled keys better than others.
 
-The contrast is the mean of q kᵀ over labelled pairs minus its mean over other keys of the same queries. Its singular
-vectors are directions of the query and of the key (arXiv:2602.04752).
+The contrast is a matrix: the mean of the outer products q kᵀ over labelled pairs, minus their mean over other keys of
+the same queries. Its singular vectors are directions in the spaces of queries and of keys (arXiv:2602.04752).
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class LabelledPairs:
-    """Query vectors, each with several candidate keys, of which a single key is labelled as correct.
+    """Query vectors, each with two or more candidate keys, of which a single key is labelled as correct.
 
-    The candidates of all queries follow each other; those of query i begin at ``starts[i]``. Each query has at least
-    two.
+    The candidates of all queries are concatenated; those of query i begin at ``starts[i]``.
     """
 
     queries: Numbers  # (query, channel)
@@ -50,14 +49,14 @@ class LabelledPairs:
         return LabelledPairs(self.queries[chosen], self.keys[kept], starts, labelled, self.sentences[chosen])
 
     def shuffle_labels(self, random: np.random.Generator) -> LabelledPairs:
-        """Return the pairs with a random candidate of each query as its labelled key."""
+        """Return the pairs with a random candidate of each query labelled as its correct key."""
         drawn = self.starts + (random.random(len(self)) * self.sizes).astype(np.int64)
         return LabelledPairs(self.queries, self.keys, self.starts, drawn, self.sentences)
 
     def contrast(self) -> Numbers:
-        """Return the mean of q kᵀ over the labelled keys minus its mean over the other keys, shape (channel, channel).
+        """Return the mean of q kᵀ over labelled keys minus its mean over other keys, shape (channel, channel).
 
-        Each query has the same weight.
+        All queries have the same weight, whatever their number of keys.
         """
         labelled = self.keys[self.labelled]
         others = (np.add.reduceat(self.keys, self.starts) - labelled) / (self.sizes - 1)[:, None]
@@ -65,7 +64,9 @@ class LabelledPairs:
         return found
 
     def hits(self, values: Numbers) -> BoolArray:
-        """Return True for each query whose labelled key has the largest of the ``values`` (candidate,); (query,).
+        """Return True for each query whose labelled key has the largest value of its candidates, shape (query,).
+
+        ``values`` is (candidate,).
 
         >>> pairs = LabelledPairs(np.ones((2, 1)), np.ones((4, 1)), np.array([0, 2]), np.array([0, 3]), np.arange(2))
         >>> pairs.hits(np.array([2.0, 1.0, 5.0, 4.0])).tolist()
@@ -77,7 +78,7 @@ class LabelledPairs:
         return found
 
     def margin(self, values: Numbers) -> float:
-        """Return how much the labelled key's value exceeds the mean of the other candidates, mean over queries."""
+        """Return the labelled key's value minus the mean of the other candidates, averaged over queries."""
         labelled = values[self.labelled]
         others = (np.add.reduceat(values, self.starts) - labelled) / (self.sizes - 1)
         return float((labelled - others).mean())
@@ -105,9 +106,9 @@ def join_pairs(parts: Iterable[tuple[Numbers, Numbers, int, int]]) -> LabelledPa
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveDirections:
-    """The singular vectors of a contrast, the largest singular value first.
+    """The singular vectors of a contrast, with the largest singular value first.
 
-    ``query`` and ``key`` are (channel, direction), ``sizes`` (direction,).
+    ``query`` and ``key`` are (channel, direction), and the singular values ``sizes`` (direction,).
     """
 
     query: Numbers
@@ -121,10 +122,10 @@ class ContrastiveDirections:
         return cls(query, key.T, sizes)
 
     def products(self, pairs: LabelledPairs, many: int) -> Numbers:
-        """Return the part of q · k that lies in the first ``many`` directions, (candidate,).
+        """Return q · k for each candidate with both vectors restricted to the first ``many`` directions.
 
-        Queries are projected to the directions of the query, and keys to those of the key. With all directions the
-        part is q · k.
+        The shape is (candidate,). Queries are projected to the directions of the query, and keys to those of the key.
+        With all directions the result is q · k itself.
         """
         query, key = self.query[:, :many], self.key[:, :many]
         asked = np.repeat(pairs.queries @ query @ (query.T @ key), pairs.sizes, axis=0)
@@ -133,9 +134,10 @@ class ContrastiveDirections:
 
 
 def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tuple[int, ...], draws: int) -> Numbers:
-    """Return the share of ``reported`` queries that directions of shuffled labels find, (draw, number of directions).
+    """Return the share of ``reported`` queries found by directions from shuffled labels, a null distribution.
 
-    Each draw shuffles the labels of ``selected``; the labels of ``reported`` remain.
+    The shape is (draw, number of directions). Each draw shuffles the labels of ``selected``, from which the directions
+    are computed; the labels of ``reported`` remain.
     """
     random = np.random.default_rng(0)
     found = np.zeros((draws, len(many)))
@@ -146,7 +148,7 @@ def shuffled_shares(selected: LabelledPairs, reported: LabelledPairs, many: tupl
 
 
 def rank_p_value(value: float, drawn: Numbers) -> float:
-    """Return the two-sided p-value of a value among draws of the null hypothesis (draw,).
+    """Return the two-sided p-value of a value, given draws (draw,) from the null distribution.
 
     >>> rank_p_value(0.9, np.linspace(0, 0.5, 99)), rank_p_value(0.25, np.linspace(0, 0.5, 99))
     (0.02, 1.0)

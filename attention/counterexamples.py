@@ -24,7 +24,7 @@ Outcome = Literal["correct", "fooled", "undecided"]
 
 @dataclass(frozen=True)
 class LinkWords:
-    """The pronoun, the noun that it stands for, and another noun, as cells of a view."""
+    """The pronoun, the noun that it stands for, and another noun, as indices of words in a view."""
 
     source: int
     right: int
@@ -40,7 +40,9 @@ class LinkTest:
 
     @property
     def outcome(self) -> Outcome:
-        """Return "fooled" if the other noun gets more, by over LEAST; "undecided" if the difference is smaller.
+        """Return "correct" if the right noun gets more weight, "fooled" if the wrong noun does.
+
+        If the difference is at most LEAST, return "undecided".
 
         >>> LinkTest(0.2, 0.5).outcome, LinkTest(0.5, 0.2).outcome, LinkTest(0.2, 0.205).outcome
         ('fooled', 'correct', 'undecided')
@@ -53,7 +55,7 @@ class LinkTest:
 def measure_links(view: View, words: LinkWords) -> FloatArray:
     """Return the weights of all heads from the pronoun to both nouns, (noun, layer, head); right noun first.
 
-    The cells of ``view`` are words.
+    ``view`` must show words, not tokens.
     """
     tokens = View(view.trace, view.part)
     rows = np.max([tokens.rows(token) for token in range(*view.queries[words.source].pieces)], axis=0)
@@ -63,7 +65,7 @@ def measure_links(view: View, words: LinkWords) -> FloatArray:
 def swap_words(text: str, first: Span, second: Span) -> str:
     """Return the text with two words exchanged; the first word of the text keeps its capital.
 
-    A word that moves away from the beginning loses its capital, unless the other word has one too, as names have.
+    A word that leaves the beginning of the text loses its capital, unless both words are capitalised, as names are.
 
     >>> swap_words("Dogs chase cats.", (0, 4), (11, 15)), swap_words("Ann saw Bob.", (0, 3), (8, 11))
     ('Cats chase dogs.', 'Bob saw Ann.')
@@ -90,7 +92,7 @@ _MARKS = {".": "!", "!": ".", "。": "！", "！": "。"}
 
 
 def reword(text: str, nouns: Sequence[str]) -> tuple[str, ...]:
-    """Return rewordings of a sentence that should not change to which noun its pronoun refers.
+    """Return rewordings of a sentence that do not change which noun its pronoun refers to.
 
     They replace a conjunction, a contraction, the article before one of the ``nouns``, or the mark at the end. The
     rules are English, except for the mark.

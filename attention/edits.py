@@ -140,7 +140,8 @@ Pairs = tuple[tuple[int, int], ...]  # token pairs (recipient, donor)
 class PatchHead:
     """A patch of a head's output (its weighted sum of values, before W_O) at some tokens.
 
-    ``pairs`` lists (recipient token, donor token). With a ``seed``, a random change of the same size is used instead.
+    ``pairs`` lists (recipient token, donor token). If ``seed`` is given, a random change of the same size is made
+    instead, as a control.
     """
 
     layer: int
@@ -154,7 +155,8 @@ class PatchHead:
 class PatchResidual:
     """A patch of the residual stream at the input of a layer, at some tokens.
 
-    ``pairs`` lists (recipient token, donor token). With a ``seed``, a random change of the same size is used instead.
+    ``pairs`` lists (recipient token, donor token). If ``seed`` is given, a random change of the same size is made
+    instead, as a control.
     """
 
     layer: int
@@ -167,9 +169,9 @@ Patch = PatchHead | PatchResidual
 
 
 def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...]:
-    """Return the token pairs (left, right) of each pair of aligned cells, for use in patches.
+    """Return the token pairs (left, right) of each pair of aligned words, for use in patches.
 
-    If the cells have different numbers of tokens, the last tokens are paired, because a decoder has read the whole
+    If the words have different numbers of tokens, their last tokens are paired, because a decoder has read the whole
     word there.
     """
     return tuple(
@@ -192,16 +194,17 @@ def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
 
 
 def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a patch set for each layer and word, followed by a set per word that patches all layers.
+    """Return the patch sets of an experiment: one for each layer and word, and one per word for all layers.
 
-    The list has (layers + 1) × words entries, with all words of a layer next to each other.
+    The list has (layers + 1) × words entries: the words of layer 0, of layer 1, and so on, and the sets for all layers
+    at the end.
     """
     each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
     return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """Return a patch set for each head (layer, head), which replaces its output at all words."""
+    """Return a set of patches for each head (layer, head); it replaces the head's output at all words."""
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
@@ -209,7 +212,7 @@ def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part
 def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
     """Yield control patches: each set ``draws`` times, with a different seed for each patch.
 
-    A patch with a seed makes a random change of the same size instead of the donor's.
+    A patch with a seed adds a random vector that is as long as the donor's change.
 
     >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
     [0, 1, 2, 3]
@@ -221,9 +224,9 @@ def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0)
 def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:
     """Return how far each patch set moves the answer towards the donor's answer, shape (set,).
 
-    ``values`` (set, entry) are the answers with each patch set. 0 is the answer of the recipient (``before``), 1 the
-    answer of the donor (``other``); negative values move away from the donor. For vectors, the value is the projection
-    onto the line between both answers. Raise ValueError if both answers are equal.
+    0 is the answer of the recipient (``before``), 1 the answer of the donor (``other``); negative values move away from
+    the donor. ``values`` (set, entry) are the answers with each patch set. If answers are vectors, they are projected
+    onto the line between both. Raise ValueError if both answers are equal.
 
     >>> patching_effect(np.array([[0.0, 0.0], [1.0, 5.0], [2.0, 0.0]]), np.zeros(2), np.array([2.0, 0.0])).tolist()
     [0.0, 0.5, 1.0]
@@ -263,10 +266,11 @@ def log_odds(logs: FloatArray) -> FloatArray:
 def random_sets(
     chosen: EditSet, places: Sequence[tuple[int, int]], tokens: Sequence[int], many: int, seed: int = 0
 ) -> tuple[EditSet, ...]:
-    """Return up to ``many`` distinct random edit sets that resemble ``chosen``, reproducible by ``seed``.
+    """Return up to ``many`` distinct random edit sets of the same kinds as ``chosen``, as a control.
 
-    Each set permutes the heads (layer, head) among ``places`` and the keys of ``MaskKey`` and ``ZeroValue`` among
-    ``tokens``; a masked edge keeps its query and key. The result is shorter if fewer distinct sets are found.
+    Each set replaces the heads by random heads of ``places`` (layer, head), and the keys of ``MaskKey`` and
+    ``ZeroValue`` by random ``tokens``. A masked edge keeps its query and key. The result is shorter if fewer distinct
+    sets exist, and reproducible by ``seed``.
 
     >>> from attention.edits import Ablate
     >>> random_sets((Ablate(0, 1),), [(0, 0), (0, 1), (1, 0)], [], 9) in (
@@ -306,3 +310,24 @@ def heads_moved(before: Trace, after: Trace) -> FloatArray:
         for one, other in zip(before.records(), after.records(), strict=True)
     ]
     return np.array(found, dtype=np.float32)
+
+
+def places_of(trace: Trace) -> list[tuple[int, int]]:
+    """Return (layer, head) for all heads of a model that reads a single text."""
+    records = trace.records()
+    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
+
+
+def as_head_map(places: Sequence[tuple[int, int]], found: FloatArray) -> FloatArray:
+    """Arrange values of single heads as an array (layer, head), with NaN for missing heads.
+
+    ``places`` are the heads of ``found``, which may be shorter.
+
+    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
+    [[1.0, 2.0], [nan, nan]]
+    """
+    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    laid = np.full((layers, heads), np.nan, np.float32)
+    for place, number in zip(places, found, strict=False):
+        laid[place] = number
+    return laid

@@ -1,4 +1,8 @@
-"""The excess of links: weight above the column mean and above the positional prior of a head."""
+"""The excess of links: the weight of a link beyond its expected weight.
+
+Two weights can be expected: the mean weight that the text's words give the same key (column mean), and the mean weight
+that the head gives the same position, such as the previous token, in other texts (positional prior).
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,9 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ColumnMeans:
-    """Sums of the attention that words give each key, per head; long texts use sampled rows.
+    """Sums of the attention that words give each key, in each head; long texts use sampled rows.
 
-    The view is not stored but passed to each method, so that the sums can outlive the trace.
+    The view is passed to each method instead of being stored, so that the sums can outlive the trace.
     """
 
     rows: Rows  # queries in the sums, (row,)
@@ -30,7 +34,10 @@ class ColumnMeans:
     counts: Rows  # (layer, key)
 
     def means(self) -> FloatArray:
-        """Return the mean weight that words give each key, shape (layer, head, key); 0 if no word may attend to it."""
+        """Return the mean weight that words give each key, shape (layer, head, key).
+
+        It is 0 if no word may attend to the key.
+        """
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
         means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
@@ -43,17 +50,17 @@ class ColumnMeans:
     def usual_row(self, view: View, query: int, weights: FloatArray) -> FloatArray:
         """Return the mean weight that the words other than ``query`` give each key, shape (layer, head, key).
 
-        ``weights`` are the weights of ``query`` itself, of the same shape. The value is NaN if there are no other
-        words.
+        ``weights`` (layer, head, key) are those of ``query`` itself, which are subtracted from the sums. The value is
+        NaN if there are no other words.
         """
         counted = self._included_weights(view, np.array([query]), None)[:, 0]
         return self._without(weights, counted, self.sums, self.counts)
 
     def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
-        """Return the mean weight that the other words give ``key``, seen from each query, shape (layer, head, query).
+        """Return the mean weight on ``key`` of the words other than each query, shape (layer, head, query).
 
-        ``weights`` are the weights of each query on ``key``, of the same shape. The value is NaN if there are no other
-        words.
+        ``weights`` (layer, head, query) are those of each query on ``key``, which are subtracted from the sum. The
+        value is NaN if there are no other words.
         """
         counted = self._included_weights(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
@@ -74,9 +81,9 @@ class ColumnMeans:
 
 
 def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
-    """Return True if the row is a word and the column another key that it may attend to, shape (row, col).
+    """Return True if the row is a word, not a special token, and may attend to the column, another token.
 
-    The result applies to each head of the layer; ``cols`` defaults to all keys. Special tokens do not count as rows.
+    The shape is (row, col), for each head of the layer; ``cols`` defaults to all keys.
     """
     words = np.array([not view.queries[row].special for row in rows], dtype=bool)
     keys = np.arange(len(view.keys)) if cols is None else cols
@@ -122,18 +129,18 @@ class PositionalPrior:
     means: FloatArray
 
     def row(self, view: View, query: int) -> FloatArray:
-        """Return the weight that the prior expects from ``query`` to every key, shape (layer, head, key)."""
+        """Return the weight that a head usually gives the position of every key, shape (layer, head, key)."""
         _, keys = view.trace.token_rows(view.part)
         looking = np.arange(*view.queries[query].pieces)
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
         return _of_cells(found, view.keys)
 
     def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
-        """Return the weight that the prior expects for a single link in a head."""
+        """Return the weight that a head usually gives the position of a link."""
         return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
 
     def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> FloatArray:
-        """Return the weights that the prior expects for several links, shape (link,)."""
+        """Return the weight that the heads usually give the positions of several links, shape (link,)."""
         looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
         looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
         rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
@@ -155,10 +162,10 @@ class PositionalPrior:
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """Return the relative position of each key to each query as a number, shape (row, key).
+    """Return a number below PLACES for the relative position of each key to each query, shape (row, key).
 
-    The number is below PLACES. It is the offset of the key, limited to ±(REACH + 1), plus REACH + 1; the first token
-    and other special tokens have numbers of their own.
+    The number is the offset of the key, limited to ±(REACH + 1), plus REACH + 1. The first token and other special
+    tokens have numbers of their own, whatever their offset.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "[SEP]"), (9, 1, 2, 8), (None, 0, 1, None), (0,) * 4, (None,) * 4)
     >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
@@ -226,7 +233,7 @@ KEPT = 3  # number of links per head
 
 @dataclass(frozen=True)
 class DefaultLink:
-    """The link that is selected when a text is opened; ``query`` and ``key`` are cells of the view."""
+    """The link that is selected when a text is opened; ``query`` and ``key`` are tokens or words of the view."""
 
     layer: int
     head: int
@@ -236,9 +243,9 @@ class DefaultLink:
 
 @dataclass(frozen=True, eq=False)
 class TopLinks:
-    """The links with the largest excess in each head, arrays (layer, head, link).
+    """The links with the largest excess in each head, as arrays (layer, head, link).
 
-    The query is -1 if a head has fewer links.
+    If a head has fewer links, the remaining queries are -1.
     """
 
     queries: Indices
@@ -280,10 +287,10 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Return each head's top links, shape (..., link): row numbers, keys, weights and excess.
+    """Return each head's links with the largest excess, as arrays (..., link): rows, keys, weights and excess.
 
-    ``weights`` is (..., row, key), and ``linked`` (row, key) marks the pairs that count as links. ``sums`` (..., key)
-    is the weight that all words give a key, and ``others`` (key,) the number of these words without the row itself.
+    ``weights`` is (..., row, key), and ``linked`` (row, key) is True for pairs that count as links. ``sums`` (..., key)
+    is the total weight that words give a key, and ``others`` (key,) the number of these words except the row's own.
     Missing links have the row -1.
     """
     keys = np.where(linked, weights, -1).argmax(axis=-1)

@@ -56,10 +56,10 @@ def trace(  # noqa: PLR0913  # the parts of a trace
 ) -> Trace:
     """Build a trace from attention maps.
 
-    With ``target``, its tokens are the queries and those of ``source`` the keys. ``texts`` is the text of ``source``
-    and the second text of a pair. The part is "decoder" if no token attends to a later token. ``signed`` allows values
-    from -1 to 1, such as attributions. The id of the trace is a hash of its content. Raise InvalidAttention with a
-    message for users if the maps are invalid.
+    The tokens of ``source`` are queries and keys; if ``target`` is given, its tokens are the queries. ``texts`` has the
+    text of ``source`` and the second text of a pair. The stack is "decoder" if no token attends to a later token.
+    ``signed`` allows values from -1 to 1, such as attributions. The id of the trace is a hash of its content. Raise
+    InvalidAttention with a message for users if the maps are invalid.
 
     >>> row = TokenRow(("a", "cat"), (0, 1), (0, 1), (0, 0), (None, None))
     >>> trace([[[1, 0], [0.25, 0.75]]], row).part
@@ -90,7 +90,7 @@ def with_content_id(made: Trace) -> Trace:
 
 
 def first(row: TokenRow, count: int) -> TokenRow:
-    """Return the first ``count`` tokens of a row; a patch grid is dropped."""
+    """Return the first ``count`` tokens of a row, without its patch grid if it has one."""
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 

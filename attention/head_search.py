@@ -1,4 +1,4 @@
-"""Search over all heads: for those that prefer a candidate word, and for the head to show for a new text."""
+"""Search over all heads: for those that prefer a candidate word, and for the best head of a new text."""
 
 from __future__ import annotations
 
@@ -20,19 +20,42 @@ LEAST = 0.01  # minimum difference between two weights for a preference
 def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = False) -> FloatArray:
     """Return each head's weight from the source to each candidate, shape (candidate, layer, head), 0 to 1.
 
-    ``source`` and ``candidates`` are cells of the view. With ``inward``, return the weights from each candidate to the
-    source instead.
+    ``source`` and ``candidates`` are indices of words or tokens in the view. With ``inward``, return the weights from
+    each candidate to the source instead.
     """
     if inward:
         return np.moveaxis(view.columns(source)[:, :, list(candidates)], 2, 0)
     return np.moveaxis(view.rows(source)[:, :, list(candidates)], 2, 0)
 
 
-def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Return (number of other words that attend most to ``key`` in a head, number of other words).
+def expected_links(  # noqa: PLR0913  # a link, and its baselines
+    view: View,
+    survey: HeadSummary,
+    habits: PositionalPrior | None,
+    source: int,
+    candidates: Sequence[int],
+    *,
+    inward: bool = False,
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return column mean and positional prior of the weights of ``links``, each (candidate, layer, head).
 
-    ``weights`` is (query, key). Special tokens and a word's own key are excluded, and ``key`` and ``source`` do not
-    count as other words. A word without weight on any word does not count either.
+    The column mean is NaN without other words; the prior is None if ``habits`` is.
+    """
+    chosen = list(candidates)
+    if inward:
+        usual = survey.crowd.usual_column(view, source, view.columns(source))
+        placed = None if habits is None else np.array([habits.row(view, each)[..., source] for each in chosen])
+    else:
+        usual = survey.crowd.usual_row(view, source, view.rows(source))
+        placed = None if habits is None else np.moveaxis(habits.row(view, source)[..., chosen], 2, 0)
+    return np.moveaxis(usual[..., chosen], 2, 0), placed
+
+
+def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
+    """Return how many other words attend most to ``key`` in a head, and the number of other words.
+
+    ``weights`` is (query, key). Special tokens, and a word's weight on itself, are excluded. ``key``, ``source`` and
+    words without weight on any word are not counted as other words.
     """
     words = np.array([not cell.special for cell in view.keys])
     rows = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
@@ -55,9 +78,10 @@ def preference(found: FloatArray) -> FloatArray:
 
 
 def flips(before: FloatArray, after: FloatArray) -> Flags:
-    """Return True for each head that prefers another candidate after a change of the text, shape (layer, head).
+    """Return True for each head that prefers one candidate before and the other after a change of the text.
 
-    ``before`` and ``after`` are results of ``preference``; each must exceed LEAST in absolute value.
+    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
+    exceed LEAST in absolute value.
 
     >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
@@ -75,7 +99,8 @@ def prefers_first(preference: FloatArray) -> Flags:
 def follows(before: FloatArray, after: FloatArray) -> Flags:
     """Return True for each head that prefers the first candidate before and the second after a change.
 
-    ``before`` and ``after`` are results of ``preference``, (layer, head); each must exceed LEAST in absolute value.
+    ``before`` and ``after`` (layer, head) are the weights on the first candidate minus those on the second. Each must
+    exceed LEAST in absolute value.
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]
@@ -85,12 +110,11 @@ def follows(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the positions of some words in a changed text, or None if a word has no counterpart.
+    """Return the indices of some words in a changed text, or None if a word has no counterpart.
 
-    ``asked`` are positions among the words ``before``; the result are positions among the words ``after``. Words are
-    aligned by attention.comparison.by_words. An alignment keeps the order of words, so it cannot match two names that
-    swapped places. If a word has no partner, the positions stay the same in texts with equally many words; other texts
-    give None.
+    ``asked`` are indices of the words ``before``, and the result are indices of the words ``after``. Words are aligned
+    in their order (attention.comparison.by_words), so two names that swap places cannot both be matched. If a word has
+    no partner and the texts have equally many words, all indices stay the same.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
     (1, 4)
@@ -104,7 +128,11 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
 
 
 def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatArray | None) -> FloatArray:
-    """Return weights minus the larger of column mean (``usual``) and positional prior (``placed``)."""
+    """Return the weights minus their expected values: the larger of ``usual`` and ``placed``.
+
+    ``usual`` is the mean weight that other words give a key, and ``placed`` the mean weight of its position in other
+    texts.
+    """
     known = np.nan_to_num(usual)
     return weights - (known if placed is None else np.maximum(known, placed))
 
@@ -125,10 +153,11 @@ def head_of_link(  # noqa: PLR0913  # a link, and its baselines
     target: int | None = None,
     heads: BoolArray | None = None,
 ) -> tuple[int, int]:
-    """Return the (layer, head) in which the link from ``focus`` exceeds its expected weight most.
+    """Return the (layer, head) in which a link from ``focus`` exceeds its expected weight most.
 
-    The expected weight is the larger of column mean and positional prior. The link ends at ``target``, or at any word
-    if ``target`` is None. ``heads`` (layer, head) selects candidates; None means all.
+    The expected weight is the larger of two means: that of other words on the same key, and that of the same position
+    in other texts. The link ends at ``target``, or at any word if ``target`` is None. ``heads`` (layer, head) selects
+    candidates; None means all.
     """
     rows = view.rows(focus)  # (layer, head, key)
     rows = np.abs(rows) if view.is_signed else rows

@@ -30,20 +30,20 @@ class Names:
     crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the numbers without the last token, which a model generated but never read."""
+        """Return the token counts less the last token, which a model generated but never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
-        """Describe the numbers of tokens in words, for an error message."""
+        """Return the token counts in words, for an error message."""
         if self.crossed:
             return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
         return _("{queries} tokens", queries=self.queries)
 
 
 def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> None:
-    """Raise InvalidAttention if the last two axes of the maps do not match the number of token names.
+    """Raise InvalidAttention if the last two axes of the maps differ from the numbers of token names.
 
-    ``shape`` is the shape of the original input.
+    ``shape`` is the shape of the original input, for the message.
     """
     rows, cols = maps[0].shape[1:]
     if (rows, cols) == (names.queries, names.keys):
@@ -169,7 +169,7 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
 def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> InvalidAttention:
     """Return the error for an array with two axes before the heads: layers and texts, in unknown order.
 
-    ``whole`` is the expression for the array in the suggested code, and ``shape`` its shape.
+    ``whole`` is the user's expression for the array, for the suggested code, and ``shape`` its shape.
     """
     crop = f"[..., :{names.queries}, :{names.keys}]" if _has_padding(shape[-2], shape[-1], names) else ""
     return InvalidAttention(
@@ -194,7 +194,7 @@ def batched_array_error(shape: tuple[int, ...], names: Names, whole: str) -> Inv
 
 
 def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
-    """Return the error for a dictionary of maps, which names its entries."""
+    """Return the error for a dictionary of maps; the message lists its entries."""
     keys = list(given)
     if not keys or all(isinstance(key, int) for key in keys):
         return InvalidAttention(
@@ -214,7 +214,7 @@ def mapping_error(given: Mapping[Any, Any]) -> InvalidAttention:
 
 
 def stacks_error(parts: Sequence[Sequence[FloatArray]]) -> InvalidAttention:
-    """Return the error for a tuple of encoder, decoder and cross-attention, which names the size of each part."""
+    """Return the error for a tuple of encoder, decoder and cross-attention; the message has each part's size."""
     entries = [
         _("attentions[{at}] ({rows} × {cols})", at=at, rows=part[0].shape[-2], cols=part[0].shape[-1])
         for at, part in enumerate(parts)
@@ -305,7 +305,7 @@ def _has_padding(rows: int, cols: int, names: Names) -> bool:
 
 
 def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for NaN or infinite weights; it names the head and the rows."""
+    """Return the error for NaN or infinite weights; the message names the head and the rows."""
     bad = ~np.isfinite(block)
     heads = np.flatnonzero(bad.any(axis=(1, 2)))
     head = int(heads[0])
@@ -328,7 +328,7 @@ def not_finite_error(block: FloatArray, at: int) -> InvalidAttention:
 
 
 def row_sum_error(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
-    """Return the error for a row whose weights sum to more than one; it names head and row."""
+    """Return the error for a row whose weights sum to more than one; the message names head and row."""
     head, row = np.unravel_index(int(sums.argmax()), sums.shape)
     columns = block.sum(axis=1)
     turned = bool((np.abs(columns - 1) <= EXACT).all())

@@ -28,9 +28,9 @@ def positions(index: Index, length: int) -> npt.NDArray[np.intp]:
 class Mask:
     """The (query, key) pairs that are visible in an attention layer.
 
-    Query ``i`` has the key position ``p = i + keys - queries`` (``queries`` and ``keys`` differ if a cache holds
-    earlier keys). Key ``j`` is allowed if all of these hold: ``j <= p`` if causal; ``j >= p - left`` if ``left`` is
-    given; ``j <= p + right`` if ``right`` is given; ``allowed[i, j]`` if ``allowed`` is given.
+    Query ``i`` has the position ``p = i + keys - queries``, since a cache may contain earlier keys. Key ``j`` is
+    visible if all given rules allow it: ``causal`` needs ``j <= p``, ``left`` needs ``j >= p - left``, ``right`` needs
+    ``j <= p + right``, and ``allowed`` needs ``allowed[i, j]``.
 
     >>> Mask(2, 3, causal=True).block(slice(None), slice(None)).tolist()
     [[True, True, False], [True, True, True]]
@@ -49,7 +49,7 @@ class Mask:
         return not self.causal and self.left is None and self.right is None and self.allowed is None
 
     def block(self, rows: Index, cols: Index) -> BoolArray | None:
-        """Return the allowed pairs of a block, shape (row, col), or None if every pair is allowed."""
+        """Return the visible pairs of a block as flags, shape (row, col), or None if every pair is visible."""
         if self.hides_nothing:
             return None
         queries, keys = positions(rows, self.queries), positions(cols, self.keys)

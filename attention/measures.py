@@ -62,7 +62,7 @@ def by_offset(weights: FloatArray, reach: int) -> FloatArray:
     """Return the share of attention at each offset, (query, key) -> (2 * reach + 1,).
 
     An offset is the key position minus the query position, from -reach to reach. Each share is the mean over the
-    queries that have a key at that offset, or 0 if no query has one there.
+    queries that have a key at that offset; it is 0 if there are no such queries.
 
     >>> by_offset(np.array([[0.0, 1.0], [1.0, 0.0]]), 1).tolist()
     [1.0, 0.0, 1.0]
@@ -93,14 +93,14 @@ OfHeads = Callable[[FloatArray], FloatArray]  # maps shares of some heads (head,
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
-    """Return a function from the maps of heads to their mean entropy over the rows, in bits."""
+    """Return a function that computes each head's mean entropy over the rows, in bits."""
     return lambda shares: _mean(entropy(shares))
 
 
 def mean_distance(view: View, rows: Rows) -> OfHeads:
-    """Return a function that computes each head's mean distance over the rows, in cells.
+    """Return a function that computes each head's mean attention distance over the rows.
 
-    For pictures the unit is patches.
+    The unit is a token or word of the view; for pictures, it is a patch.
     """
     grids = view.grids
     if grids is not None:
@@ -128,8 +128,8 @@ def to_punctuation(view: View, _rows: Rows) -> OfHeads:
 def to_same_word(view: View, rows: Rows) -> OfHeads:
     """Return a function that computes each head's share of attention to repetitions of the query's word.
 
-    The share is the mean over the rows with another occurrence of their word. Case is ignored; in a decoder only
-    earlier occurrences count. The value is 0 if no word is repeated.
+    The share is the mean over the queries whose word occurs again, ignoring case; in a decoder only earlier occurrences
+    count. The value is 0 if no word is repeated.
     """
     queries, keys = _words(view.queries)[rows], _words(view.keys)
     same = (queries[:, None] == keys[None, :]) & (queries != "")[:, None]
@@ -151,7 +151,7 @@ def _mean(found: FloatArray) -> FloatArray:
 
 
 def is_punctuation(cell: DisplayToken) -> bool:
-    """Return True if a cell consists of punctuation only; special tokens do not count.
+    """Return True if a displayed token or word consists of punctuation only; special tokens do not count.
 
     >>> (
     ...     is_punctuation(DisplayToken("...", False, 0, 3, (4, 5))),
@@ -170,7 +170,7 @@ def _words(cells: tuple[DisplayToken, ...]) -> npt.NDArray[np.str_]:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is computed for each head: how, its label and unit, and how heads are sorted by it."""
+    """A number that is computed for each head: its function, label and unit, and the order of sorted heads."""
 
     name: str  # identifies the measure in an address
     label: str
@@ -243,7 +243,7 @@ TOGETHER = 2**18  # number of weights per group of heads; larger groups are not 
 
 @dataclass(frozen=True, eq=False)
 class HeadSummary:
-    """Thumbnails, measures and top links of every head, computed in one pass over the maps."""
+    """Small maps, measures and strongest links of every head, computed in one pass over the maps."""
 
     thumbnails: FloatArray  # (layer, head, row, col): the largest weight of each cell
     measures: dict[str, FloatArray]  # by name, (layer, head), over the visible keys; NaN for layers without attention
@@ -265,7 +265,10 @@ class HeadSummary:
 
     @property
     def distance(self) -> FloatArray:
-        """Return the mean distance over queries in cells, shape (layer, head); raise Unavailable for signed values."""
+        """Return the mean distance over queries in tokens or words of the view, shape (layer, head).
+
+        Raise Unavailable for signed values.
+        """
         return self._measure("distance")
 
     def _measure(self, name: str) -> FloatArray:
@@ -275,7 +278,7 @@ class HeadSummary:
 
 
 def summarize_heads(view: View, size: int) -> HeadSummary:
-    """Compute the measures and thumbnails of every head, at most (size, size) each.
+    """Compute the measures of every head, and its map reduced to at most (size, size).
 
     Signed values get no measures.
     """

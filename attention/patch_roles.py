@@ -23,8 +23,8 @@ EDGE_HEADS_EVEN = 1e-6  # relative variance below which the weights of all patch
 def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
     """Return how clearly each head's attention forms a shape, (layer, head, key) -> (layer, head), -1 to 1.
 
-    The score is the share of attention on patches times Moran's I (spatial autocorrelation) of the square roots of the
-    weights. Noise and isolated bright patches score near 0, a compact object near the share itself.
+    The score is the share of attention on patches, times the spatial autocorrelation (Moran's I) of the weights' square
+    roots. Noise and isolated bright patches score near 0, and a compact object near the share itself.
 
     >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
     >>> halves, chequered = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1, 0, 1]
@@ -52,8 +52,8 @@ Indices = npt.NDArray[np.intp]
 class RegionLinks:
     """The weight from a region to another in each head, and the weight expected from other patches.
 
-    Both are (layer, head) float32. ``usual``, the mean over the patches outside the first region, is NaN if there are
-    none.
+    Both are (layer, head) float32. The expected weight ``usual`` is the mean weight of the patches outside the first
+    region on the second; it is NaN if there are none.
     """
 
     weights: FloatArray
@@ -109,7 +109,7 @@ def tokens_of(region: Region, grid: Grid) -> Indices:
 def region_links(view: View, queries: Indices, keys: Indices) -> RegionLinks:
     """Measure the attention of the query tokens ``queries`` to the key tokens ``keys`` in every head.
 
-    ``view`` must have a cell for each token.
+    ``view`` must show tokens, not words.
     """
     records = view.trace.shares(view.part)
     found: list[list[tuple[float, float]]] = []
@@ -136,19 +136,19 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """The mean share of attention that each head gives the keys of each role, and that of chance.
+    """The mean share of attention that each head gives the keys of each role, and the share by chance.
 
-    ``shares`` maps a role to an array (layer, head), the mean over the patches that have keys of the role; NaN if
-    there are none.
+    A role is a set of keys, such as the neighbours of the query's patch. ``shares`` maps a role to an array (layer,
+    head): the mean over all patches that have such keys, NaN if there are none.
     """
 
     shares: Mapping[str, Numbers]
     chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """Return the first role to which a head gives at least half of its attention, else "broad" or "".
+        """Return the role to which a head gives at least half of its attention, else "broad" or "".
 
-        Neighbours, row and column include narrower roles, so they come later in the order.
+        The narrowest role is returned: neighbours, row and column contain narrower roles, so they are tested later.
         """
         for name in PATCH_ROLES[:-1]:
             if self.shares[name][layer, head] >= LEAST:
@@ -194,7 +194,7 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Return the keys of each role for the query patches ``rows``, as flags (row, token).
+    """Return flags (row, token) for each role: True for the keys of that role, for each query patch in ``rows``.
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

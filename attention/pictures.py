@@ -17,8 +17,8 @@ from attention.mask import FloatArray
 class Grid:
     """A grid of image patches; each is a token, in row-major order from the token ``start``.
 
-    ``box`` is the crop of the picture that the model receives (left, top, right, bottom), in pixels of the original. It
-    is the whole picture unless the image processor crops. Patches divide it evenly; rows and columns count from 0.
+    ``box`` (left, top, right, bottom) is the part of the picture that the model receives after cropping, in pixels of
+    the original. The patches divide it evenly; rows and columns count from 0.
 
     >>> grid = Grid(2, 3, 1, (0.0, 0.0, 60.0, 40.0))
     >>> len(grid), grid.token(1, 2), grid.place(6), grid.place(0)
@@ -130,8 +130,9 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArr
 def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
     """Return the mean distance from each query's patch to the patches that it attends to, shape (..., query).
 
-    Distances are in patches. ``weights`` is (..., query, key), and ``away`` the result of ``between_patches``. Weights
-    to tokens without a patch are ignored. The value is NaN if the query has no patch or gives no weight to patches.
+    Distances are in patches. ``weights`` is (..., query, key), and ``away`` (query, key) the distances from
+    ``between_patches``. Weights to tokens without a patch are ignored. The value is NaN if the query has no patch or
+    gives no weight to patches.
 
     >>> away = between_patches([None, (0, 0)], [None, (3, 4), (0, 0)])
     >>> patch_distance(np.array([[0.5, 0.5, 0.0], [0.6, 0.2, 0.2]], np.float32), away).tolist()

@@ -76,7 +76,7 @@ def shift_matrix(shift: int, dimensions: int, base: float = BASE) -> Numbers:
 
 
 def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
-    """Return the largest difference between PE(pos + k) and M_k · PE(pos) over all positions with both.
+    """Return the largest error of PE(pos + k) ≈ M_k · PE(pos), over all positions that have both vectors.
 
     >>> shift_error(sinusoidal(9, 6), 3, shift_matrix(3, 6)) < 1e-14
     True
@@ -132,8 +132,8 @@ def neighbours(vectors: Numbers) -> Numbers:
 def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
     """Return (distance, first index, second index) of the two closest vectors, by Euclidean distance.
 
-    Distance 0 means that two positions are indistinguishable. The first of equally close pairs is returned, up to
-    rounding. Raise ValueError for fewer than two vectors.
+    Distance 0 means that two positions cannot be distinguished. If several pairs are equally close, up to rounding, the
+    first is returned. Raise ValueError for fewer than two vectors.
 
     >>> closest_rows(np.array([[0.0, 0], [3, 4], [3, 5]]))
     (1.0, 1, 2)
@@ -150,10 +150,11 @@ def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
 
 
 def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
-    """Return the score of equal query and key at each distance, relative to distance 0, shape (distance,), -1 to 1.
+    """Return the score of an equal query and key at each distance, relative to distance 0, (distance,), -1 to 1.
 
-    Rotary positions rotate channel pair i of a query at m by m·ω_i and of a key at n by n·ω_i, so that the score
-    depends on the distance only: Σ cos((m - n)·ω_i) if all pairs have the same norm (arXiv:2104.09864, section 3.2.2).
+    A rotary encoding rotates channel pair i of a query at position m by m·ω_i, and that of a key at n by n·ω_i. The
+    score therefore depends on the distance only. It is Σ cos((m - n)·ω_i) if all pairs have the same norm
+    (arXiv:2104.09864, section 3.2.2).
 
     >>> rotary_score(np.array([0, 3]), np.array([np.pi / 3])).round(2).tolist()
     [1.0, -1.0]
@@ -198,9 +199,9 @@ def alibi_slopes(heads: int) -> Numbers:
 def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
     """Return the bucket of T5's relative bias for each offset, key minus query, shape (offset,).
 
-    Half of a side's buckets cover a single distance each; the others grow logarithmically up to ``farthest``, and
-    larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, earlier
-    and later keys have half of the buckets each, as in an encoder; otherwise later keys share bucket 0 with the query
+    Half of a side's buckets cover a single distance each. The others grow logarithmically up to ``farthest``, and
+    larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, as in an
+    encoder, earlier and later keys have half of the buckets each. Otherwise later keys share bucket 0 with the query
     itself.
 
     >>> t5_buckets(np.array([0, -1, 1, -8, -200])).tolist()
@@ -220,7 +221,7 @@ Unit = tuple[int, int]  # token range (start, stop) of a word
 
 
 def word_stretches(row: TokenRow) -> list[list[Unit]]:
-    """Return the words of each stretch between special tokens; only words of a stretch may be swapped.
+    """Return the words of each stretch of text between special tokens; words are swapped only within a stretch.
 
     >>> row = TokenRow(("[CLS]", "play", "ing", "chess", "[SEP]"), (1, 5, 6, 7, 2), (None, 0, 0, 1, None), (0,) * 5,
     ...                (None, (0, 4), (4, 7), (8, 13), None))
@@ -304,10 +305,10 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """Return how far each head is from permutation equivariance, shape (layer, head).
+    """Return how far each head is from permutation equivariance, shape (layer, head); 0 if it has it.
 
-    The value is the largest difference between the map of a permuted text and the permuted map of the text. ``text``
-    and ``mixed`` are the records of both, one per layer.
+    If the tokens of a text are permuted, the map of an equivariant head is permuted in the same way. The value is the
+    largest difference from that. ``text`` and ``mixed`` are the records of both texts, one per layer.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

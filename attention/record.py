@@ -1,9 +1,9 @@
-"""The recorded attention of a layer, from which any map, row or tile is computed on demand.
+"""The recorded attention of a layer, from which any map, row or block of weights is computed on demand.
 
-weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1; soft cap
-as in arXiv:2408.00118; sinks are the extra column of gpt-oss, which is dropped after the softmax). Scores and sums are
-float64 and only the result is rounded to float32, so that weights are exact to float32 even for large scores. Long
-computations can be cancelled: they call ``check_cancellation`` between blocks.
+weights = softmax(softcap(query · keyᵀ · scale) + bias), with masked pairs at -inf (arXiv:1706.03762, equation 1; soft
+cap as in arXiv:2408.00118). Attention sinks are an extra column, as in gpt-oss, which is dropped after the softmax.
+Scores and sums are float64 and only the result is rounded to float32, so weights are exact to float32 even for large
+scores. Long computations can be cancelled: they call ``check_cancellation`` between blocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("headlight_break", default=_
 
 @contextmanager
 def checked_by(check: Callable[[], None]) -> Iterator[None]:
-    """Register ``check`` for this thread inside the block; ``check_cancellation`` calls it, and it may raise."""
+    """Inside the block, let ``check_cancellation`` call ``check`` in this thread; ``check`` may raise."""
     token = _check.set(check)
     try:
         yield
@@ -39,7 +39,10 @@ def checked_by(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_cancellation() -> None:
-    """Call the check that ``checked_by`` registered, if any; without it, the call costs 0.1 microseconds."""
+    """Call the function that ``checked_by`` registered, if any, so that a long computation can be cancelled.
+
+    Without such a function, the call costs 0.1 microseconds.
+    """
     _check.get()()
 
 
@@ -132,10 +135,10 @@ class Record:
         return known[rows]
 
     def quick(self) -> Record:
-        """Return a copy that reuses the log-sum-exp of the forward pass, if it was recorded.
+        """Return a copy that reuses the log-sum-exp of each score row from the forward pass, if it was recorded.
 
-        No block then needs its whole row. The recorded values are float32, so weights deviate by up to 1 in 30,000 for
-        scores of 250, which is invisible in pictures.
+        A block can then be computed without the rest of its row. The recorded values are float32, so weights deviate by
+        up to 1 in 30,000 for scores of 250, which is invisible in pictures.
         """
         if self.lse is None:
             return self

@@ -30,10 +30,10 @@ Sums = Mapping[str, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class RoleEvidence:
-    """Attention of each head to the keys of each role, summed over query tokens, shape (layer, head) float64.
+    """Attention of each head to the keys of each role, summed over query tokens, (layer, head) float64.
 
-    The sums of several texts of a model can be added. Special tokens do not count as queries. A query counts for a
-    role only if a key of the role is visible to it.
+    A role is a pattern such as "previous token". The sums of several texts of a model can be added. Special tokens do
+    not count as queries, and a query counts for a role only if it can see a key of that role.
     """
 
     shares: Sums  # shares of attention by role
@@ -62,14 +62,14 @@ class RoleEvidence:
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Return the share of a sink if weights are multiplied by the norms of the values, shape (layer, head).
+        """Return the share of attention on a sink if weights are multiplied by the norms of their values.
 
-        The result is None if values were not recorded.
+        The shape is (layer, head); the result is None if values were not recorded.
         """
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Return the norm of a sink's values relative to that of other tokens, shape (layer, head).
+        """Return the norm of a sink's values relative to the norm of other tokens' values, shape (layer, head).
 
         The result is None if values were not recorded.
         """
@@ -124,7 +124,7 @@ def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str 
     """Return each token's attention to the keys of a role in a head, summed over these keys, shape (token,).
 
     The mean over tokens is the strength of the role. The value is NaN for special tokens, for tokens of a long text
-    that are not sampled, and for tokens without a key of the role.
+    that are not sampled, and for tokens that see no key of the role.
     """
     row, _ = trace.token_rows(part)
     rows, record = sampled_queries(row), trace.records(part)[layer]
@@ -140,7 +140,7 @@ def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str 
 
 
 def sampled_queries(row: TokenRow) -> Indices:
-    """Return the tokens that are measured as queries, shape (row,): at most MOST_ROWS, evenly spaced, not special."""
+    """Return the tokens that are measured as queries, (row,): at most MOST_ROWS, evenly spaced, not special."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)
     if len(real) <= MOST_ROWS:
         return real
@@ -151,8 +151,8 @@ def sampled_queries(row: TokenRow) -> Indices:
 def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
     """Return flags (row, key) for each role except "broad": True if the key has this role for the query.
 
-    ``rows`` are the query tokens. A special token is no neighbour, so that attention to a sink does not count as
-    previous token.
+    ``rows`` are the query tokens. A special token is not anyone's previous or next token, so that attention to a sink
+    does not count as attention to a neighbour.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "a"), (9, 1, 2, 1), (None, 0, 1, 2), (0,) * 4, (None,) * 4)
     >>> places(row, np.array([2]))["previous"].tolist(), places(row, np.array([3]))["repeat"].tolist()
@@ -173,10 +173,10 @@ def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
 
 
 def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
-    """Return the roles of a head, strongest first: those that get at least the share ``least``.
+    """Return the roles of a head that get at least the share ``least`` of its attention, strongest first.
 
-    "broad" comes last and needs the share ``even`` of the maximum entropy. Roles with fewer than FEWEST query tokens
-    are left out.
+    "broad" comes last; it needs an entropy of at least the share ``even`` of the maximum. Roles with fewer than FEWEST
+    query tokens are left out.
     """
     found = []
     for role in ROLES:
@@ -230,9 +230,9 @@ SETTLED = 2  # first query in ``previous`` and ``first``, so that the token befo
 def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArray:
     """Return the prefix-matching score of maps of a repeated text, (..., query, key) -> (...), from 0 to 1.
 
-    The score is the attention of each token in the second and later copies to the tokens that followed its earlier
-    occurrences, averaged over queries (arXiv:2209.11895, summed over earlier copies). ``start`` is the number of tokens
-    before the first copy, ``length`` the length of a copy. Raise ValueError if the maps contain no repetition.
+    The score measures induction: the attention of each repeated token to the tokens that followed its earlier
+    occurrences, averaged over queries (arXiv:2209.11895, summed over earlier copies). The text has ``start`` tokens
+    before its first copy, and copies of ``length`` tokens. Raise ValueError if the maps contain no repetition.
 
     >>> maps = np.zeros((6, 6), np.float32)  # a b c a b c
     >>> maps[[3, 4, 5], [1, 2, 3]] = [1.0, 0.5, 0.0]  # the second a looks at the first b, and so on
@@ -265,7 +265,7 @@ def first(maps: FloatArray) -> FloatArray:
 
 
 def uniform_matching_score(tokens: int, start: int, length: int) -> float:
-    """Return the prefix-matching score of a head with uniform causal attention, as chance level.
+    """Return the prefix-matching score of uniform causal attention, which is the chance level.
 
     >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
     0.2917
@@ -300,7 +300,7 @@ def without_first(looks: FloatArray) -> FloatArray:
 
 
 def without_missing(looks: FloatArray) -> FloatArray:
-    """Return weights (layer, head, key) with NaN in layers without attention, whose weights are all zero.
+    """Return weights (layer, head, key) with NaN in layers without attention; their weights are all zero.
 
     >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
     [[[nan, nan]], [[0.5, 0.5]]]
@@ -310,9 +310,10 @@ def without_missing(looks: FloatArray) -> FloatArray:
 
 
 def largest_weight_back(looks: FloatArray) -> FloatArray:
-    """Return the largest weight on a token after the first and before the last two, or 0, shape (...).
+    """Return the largest weight between the first token and the last two, or 0, shape (...).
 
-    Many heads attend to a neighbour regardless of content, so weights further back are more informative. NaN is kept.
+    Many heads attend to a neighbour or the first token regardless of content, so weights in between are more
+    informative. NaN stays NaN.
 
     >>> largest_weight_back(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
     [0.25, 0.125]

@@ -1,4 +1,8 @@
-"""Exact terms of an attention score: (source of the query) × (source of the key), and their mean over the keys."""
+"""Decomposition of an attention score into terms, each (source of the query) × (source of the key).
+
+A source is a summand of the residual stream, such as an embedding or the output of an earlier head. The terms sum to
+the score.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ def head_source(part: str, layer: int, head: int) -> str:
 
 
 def block_source(layer: int, attends: bool) -> str:
-    """Return the source name of the rest of a layer: its feed-forward part, or all of a layer without attention.
+    """Return the source name of the rest of a layer: its feed-forward part, or the whole layer if it has no heads.
 
     >>> block_source(3, attends=True), block_source(3, attends=False)
     ('ffn 3', 'block 3')
@@ -37,7 +41,7 @@ def block_source(layer: int, attends: bool) -> str:
 
 
 def is_block(source: str) -> bool:
-    """Return True for the source of a feed-forward part or of a layer without attention."""
+    """Return True if a source is a feed-forward part, or a layer without attention."""
     return source.startswith(BLOCKS)
 
 
@@ -57,10 +61,10 @@ def source_order(source: str) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class ScoreRow:
-    """The steps from the products of a query with every key to its scores.
+    """The steps from the dot products of a query with every key to its scores.
 
-    ``added`` (key,) are the numbers that the attention adds, such as ALiBi's; ``visible`` (key,) is False for masked
-    keys. With a ``softcap`` c, a scaled product s becomes c · tanh(s / c) (arXiv:2408.00118).
+    ``added`` (key,) are numbers that the attention adds to scores, such as ALiBi's. ``visible`` (key,) is False for
+    masked keys. With a ``softcap`` c, a scaled product s becomes c · tanh(s / c) (arXiv:2408.00118).
     """
 
     scale: float
@@ -73,7 +77,7 @@ class ScoreRow:
         return self._cap(products * self.scale) + self.added
 
     def factors(self, products: Numbers) -> Numbers:
-        """Return the factors (key,) that turn products of query and key into scores, before ``added``."""
+        """Return the factors (key,) by which dot products are multiplied to give scores, before ``added``."""
         scaled = products * self.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             factors = np.where(products == 0, self.scale, self._cap(scaled) / products)
@@ -99,7 +103,7 @@ class ScoreTerms:
 
     @property
     def excess_terms(self) -> Numbers:
-        """Return the terms minus their means: they sum to the score minus the mean score of the visible keys."""
+        """Return the terms minus their means over the visible keys; they sum to the score above the mean score."""
         found: Numbers = self.values - self.means
         return found
 
@@ -109,20 +113,20 @@ class ScoreTerms:
         return float(self.values.sum())
 
     def of_query(self, source: str) -> float:
-        """Return the sum of the centred terms that contain this source of the query."""
+        """Return the sum of a query source's terms, each minus its mean over the visible keys."""
         return float(self.excess_terms[self.query_sources.index(source)].sum())
 
     def of_key(self, source: str) -> float:
-        """Return the sum of the centred terms that contain this source of the key."""
+        """Return the sum of a key source's terms, each minus its mean over the visible keys."""
         return float(self.excess_terms[:, self.key_sources.index(source)].sum())
 
 
 def decompose_score(query: dict[str, Numbers], keys: dict[str, Numbers], row: ScoreRow, key: int) -> ScoreTerms:
-    """Return the terms of the score of ``key``.
+    """Split the score of ``key`` into a term for each pair of a query source and a key source.
 
-    ``query`` has the contribution (channel,) of each source to the query vector, ``keys`` those (key, channel) to the
-    key vectors. A soft cap scales all terms of a key alike. Numbers that the attention adds to its scores are a pair
-    of sources of their own.
+    ``query`` has the contribution (channel,) of each source to the query vector, and ``keys`` those (key, channel) to
+    the key vectors. A soft cap scales all terms of a key by the same factor. A bias that is added to the scores becomes
+    a term of its own.
 
     >>> row = ScoreRow(1.0, None, np.zeros(2), np.ones(2, bool))
     >>> query = {"token": np.array([1.0, 0.0]), "bias": np.array([0.0, 2.0])}

@@ -1,4 +1,4 @@
-"""The cosine of two texts as a table of token pairs, exact for every kind of pooling."""
+"""The cosine similarity of two texts as a table of token pairs that sums to it, for every kind of pooling."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ POOLINGS = (MEAN, WORDS, FIRST, MAX, LAST)
 
 
 def pooling_shares(vectors: FloatArray, special: Sequence[bool], pooling: str) -> Numbers:
-    """Return the contribution of each token to a pooled vector, (token, channel) float64; their sum is that vector.
+    """Return the contribution of each token to a pooled vector, (token, channel) float64; they sum to it.
 
     "mean" averages all tokens, "words" all but the special tokens, and "first" and "last" take a single token. "max"
-    takes each channel from the token with its largest value, so that token contributes the channel; the first wins
-    a tie.
+    takes each channel from the token with the largest value, the first in a tie; that token contributes the channel.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0]], np.float32)
     >>> pooling_shares(vectors, (True, False), "max").tolist()
@@ -58,7 +57,7 @@ def sum_runs(table: Numbers, rows: Runs, columns: Runs) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class SimilarityTable:
-    """The cosine of two texts, and its split over pairs of tokens: ``table`` (token of A, token of B) sums to it."""
+    """The cosine similarity of two texts, and ``table`` (token of A, token of B), whose entries sum to it."""
 
     cosine: float
     table: Numbers
@@ -70,9 +69,9 @@ class SimilarityTable:
 
 
 def similarity_table(shares_a: Numbers, shares_b: Numbers) -> SimilarityTable:
-    """Return the cosine of two pooled vectors and its table, from the contributions (token, channel) of each text.
+    """Return the cosine similarity of two pooled vectors and its split over token pairs.
 
-    The cosine with a zero vector is 0.
+    The arguments are the contributions (token, channel) of each text. The cosine with a zero vector is 0.
 
     >>> found = similarity_table(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0]]))
     >>> round(found.cosine, 3), found.table.round(3).tolist()

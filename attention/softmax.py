@@ -28,7 +28,8 @@ def slopes(weights: Numbers) -> Numbers:
 def softmax_sensitivity(weights: Numbers) -> Numbers:
     """Return Σ a·(1 - a) of each row, (..., key) -> (...): the trace of the softmax Jacobian.
 
-    It is largest, 1 - 1 / n, for uniform weights, and 0 if a single weight is 1.
+    It shows how much weights change with scores. It is largest, 1 - 1 / n, for uniform weights, and 0 if a single
+    weight is 1.
 
     >>> softmax_sensitivity(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [0.5, 0.0]
@@ -60,10 +61,10 @@ Doubles = npt.NDArray[np.float64]
 def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Doubles:
     """Return the sampling distribution of logits (token,), float64, summing to one.
 
-    Logits are divided by ``temperature`` (0 selects the likeliest token, the first of equals). Then the ``top_k``
-    likeliest tokens remain, with ties (0: all; arXiv:1805.04833, section 5), then the smallest set of likeliest tokens
-    with a total probability of at least ``top_p`` (1: all; arXiv:1904.09751, section 3.1). Tokens at -inf are never
-    sampled. Raise ValueError for options out of range and for logits without a finite value.
+    Logits are divided by ``temperature``; 0 selects the likeliest token, the first in a tie. Next, only the ``top_k``
+    likeliest tokens remain, with ties (arXiv:1805.04833, section 5); 0 keeps all. Finally, only the likeliest tokens
+    with a total probability of at least ``top_p`` remain (arXiv:1904.09751, section 3.1); 1 keeps all. Tokens at -inf
+    are never sampled. Raise ValueError for options out of range and for logits without a finite value.
 
     >>> shape([0.0, np.log(2), np.log(5)]).round(3).tolist()
     [0.125, 0.25, 0.625]
@@ -153,7 +154,7 @@ def change_softmax_rules(
 def spreads(record: Record, rows: Rows) -> FloatArray:
     """Return each head's mean attention entropy over the query tokens ``rows``, in bits, shape (head,).
 
-    Rows are scaled to sum to one.
+    Rows are first scaled to sum to one.
     """
     found: FloatArray = np.array(
         [entropy(as_shares(record.weights(head, rows))).mean() for head in range(record.heads)]

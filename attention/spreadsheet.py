@@ -37,7 +37,7 @@ def safe_cell(cell: str) -> str:
 
 
 def plain_cell(cell: str) -> str:
-    """Return the text of a cell; the inverse of ``safe_cell``.
+    """Return the text of a cell without the apostrophe that ``safe_cell`` added.
 
     >>> plain_cell("'=1+1"), plain_cell("'tis")
     ('=1+1', "'tis")
@@ -46,7 +46,7 @@ def plain_cell(cell: str) -> str:
 
 
 def column_names(names: Iterable[str]) -> list[str]:
-    """Return the names made non-empty and unique, so that pandas keeps them as columns.
+    """Return the names, changed so that none is empty and none occurs twice, for pandas.
 
     The second "the" becomes "the#2".
 

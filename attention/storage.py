@@ -80,7 +80,7 @@ def _fields(row: TokenRow) -> dict[str, Any]:
 def parse(data: bytes) -> Trace:
     """Load a trace from the bytes of a file.
 
-    Raise ValueError with a message for users if the file is invalid, for any kind of damage.
+    Raise ValueError with a message for users if the file is damaged in any way.
     """
     try:
         metadata, tensors = decode(data)

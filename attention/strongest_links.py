@@ -23,11 +23,11 @@ Columns = dict[str, npt.NDArray[Any]]
 
 @dataclass(eq=False)
 class StrongestLinks:
-    """The ``most`` links of a head with the largest strength, which is the column ``excess``.
+    """The ``most`` strongest links of a head, by the column ``excess``.
 
-    Links of equal strength are ordered by window, query and key, so the result is the same for every order of the
-    additions, and two collections can be joined. Windows are numbers of texts, queries and keys positions of tokens
-    below 256.
+    Links of equal strength are ordered by window, query and key. The result is therefore the same for every order of
+    additions, and two collections can be joined. ``window`` is the number of a text; ``query`` and ``key`` are token
+    positions below 256.
 
     >>> links = StrongestLinks(2)
     >>> for excess, window in ((0.5, 3), (0.9, 1), (0.5, 2)):
@@ -42,14 +42,14 @@ class StrongestLinks:
     weakest: float = float(LEAST)  # strength that a further link needs at least
 
     def add(self, links: Columns) -> None:
-        """Add links, and drop the weakest if there are twice too many."""
+        """Add links; drop the weakest if there are more than twice the limit ``most``."""
         self.blocks.append(links)
         self.added += len(links["excess"])
         if self.added >= 2 * self.most:
             self.table()
 
     def table(self) -> Columns:
-        """Return the columns of the kept links, the strongest first; at most ``most`` remain."""
+        """Return the strongest links as columns, strongest first; drop all beyond the limit ``most``."""
         joined = join(self.blocks)
         if self.added > self.most:  # a partition first, because a sort of all columns takes longer
             cut = np.partition(joined["excess"], self.added - self.most)[self.added - self.most]
@@ -76,7 +76,7 @@ class StrongestLinks:
 def columns(
     excess: npt.ArrayLike, weight: npt.ArrayLike, window: npt.ArrayLike, query: npt.ArrayLike, key: npt.ArrayLike
 ) -> Columns:
-    """Return the columns of links, arrays (link,), with the types that a collection stores."""
+    """Return links as columns (link,), in the number types that a collection stores."""
     given = (excess, weight, window, query, key)
     return {name: np.asarray(values, KINDS[name]) for name, values in zip(FIELDS, given, strict=True)}
 
@@ -90,5 +90,5 @@ def join(blocks: Sequence[Columns]) -> Columns:
 
 
 def take(links: Columns, places: npt.NDArray[np.intp]) -> Columns:
-    """Return the links at some places."""
+    """Return the links with the indices ``places``."""
     return {name: values[places] for name, values in links.items()}

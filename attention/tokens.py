@@ -120,7 +120,7 @@ class TokenRow:
         return ()
 
     def goes_on(self, at: int) -> bool:
-        """Return True if the token at ``at`` belongs to the same word as the token before it.
+        """Return True if the token ``at`` continues the word of the token before it.
 
         >>> row = TokenRow(("a", "play", "ing"), (9, 2377, 2075), (0, 1, 1), (0, 0, 0), (None,) * 3)
         >>> [row.goes_on(at) for at in range(3)]
@@ -146,9 +146,8 @@ def bits(log_probabilities: FloatArray) -> FloatArray:
 def sum_over_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
     """Sum log-probabilities (token,) over the tokens of each word; return token runs and sums (word,).
 
-    ``words`` holds a key for each token that is equal for tokens of a word; a run is (start, stop). The sum is the
-    log-probability of a word if each of its tokens was predicted without the later tokens of the word
-    (arXiv:2305.10588).
+    ``words`` has an entry per token, which is equal for the tokens of a word. A run is (start, stop). The sum is the
+    log-probability of the word if each of its tokens was predicted without its later tokens (arXiv:2305.10588).
 
     >>> runs, sums = sum_over_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
     >>> runs, sums.tolist()
@@ -164,8 +163,8 @@ def sum_over_words(log_probabilities: FloatArray, words: Sequence[object]) -> tu
 def pseudo_perplexity(log_probabilities: FloatArray) -> float:
     """Return the pseudo-perplexity of a text from log-probabilities of its tokens.
 
-    It is exp of the mean negative log-probability, at least 1; a model that chooses uniformly among k tokens has k
-    (arXiv:1910.14659, section 2.3). Raise ValueError if the text has no tokens.
+    It is exp of the mean negative log-probability, and at least 1. A model that guesses uniformly among k tokens has
+    pseudo-perplexity k (arXiv:1910.14659, section 2.3). Raise ValueError if the text has no tokens.
 
     >>> round(pseudo_perplexity(np.log(np.array([0.25, 0.25, 0.25]))), 6)
     4.0

@@ -74,8 +74,8 @@ def attend(  # noqa: PLR0913  # the four matrices of the formula
 def softmax(scores: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Return the steps of a softmax over the last axis: shift, exponentials, sums and weights.
 
-    The shift is 0 if all scores are small enough for readable exponentials, else the row maximum, which prevents
-    overflow. The weights are the same either way.
+    The shift is the row maximum, which prevents overflow, or 0 if all scores are small enough for readable
+    exponentials. The weights are the same either way.
 
     >>> [step.tolist() for step in softmax(np.log([[1.0, 3.0]]))]
     [[0.0], [[1.0, 3.0000000000000004]], [4.0], [[0.25, 0.7500000000000001]]]
@@ -133,7 +133,7 @@ class ToyRules:
 
 @dataclass(frozen=True, eq=False)
 class ToyLayer:
-    """The steps of the layer after attention, arrays (token, column)."""
+    """The steps of a layer after its attention, arrays (token, column)."""
 
     added: Numbers  # x + output of W_O
     normed: Numbers

@@ -38,7 +38,7 @@ def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
 
 
 def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage | None:
-    """Return the message for a feature that needs attention in every layer, or None if it can be used.
+    """Return the message that a feature needs attention in every layer; None if every layer has it.
 
     ``attending`` lists the layers that have attention.
     """
@@ -69,8 +69,8 @@ class ModelId:
 class Trace:
     """The attention of every layer and head of a model on a text; layers and heads count from 0.
 
-    ``parts`` maps "encoder", "decoder" and "cross" to the records of all layers. A decoder-only model has its text in
-    ``source`` and the part "decoder". Methods take an optional ``part``; the default is the first that exists.
+    ``parts`` maps each stack ("encoder", "decoder", "cross") to the records of its layers. A decoder-only model has its
+    text in ``source`` and the stack "decoder". Methods take a stack as ``part``; the default is the first that exists.
     """
 
     id: str  # SHA-256 of the request
@@ -99,21 +99,21 @@ class Trace:
 
     @property
     def layers(self) -> int:
-        """Return the number of layers of the first part."""
+        """Return the number of layers of the first stack."""
         return len(self.records())
 
     @property
     def heads(self) -> int:
-        """Return the number of heads per layer of the first part."""
+        """Return the number of heads per layer of the first stack."""
         return self.records()[0].heads
 
     @property
     def part(self) -> str:
-        """Return the name of the first part, which is the default."""
+        """Return the name of the first stack, which is the default."""
         return next(name for name in PARTS if name in self.parts)
 
     def records(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """Return the records of all layers of a part; raise Unavailable if the trace lacks the part."""
+        """Return the records of all layers of a stack; raise Unavailable if the trace lacks it."""
         name = part or self.part
         if name not in self.parts:
             raise Unavailable(
@@ -124,7 +124,7 @@ class Trace:
         return self.parts[name]
 
     def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
-        """Return the token row of the queries and that of the keys."""
+        """Return the tokens of the queries, and the tokens of the keys."""
         name = part or self.part
         queries = self.source if name == "encoder" or self.target is None else self.target
         keys = self.source if name in ("encoder", "cross") or self.target is None else self.target
@@ -144,7 +144,7 @@ class Trace:
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """Return the records of a part whose maps are weights; raise Unavailable for signed values."""
+        """Return the records of a stack if its maps are weights; raise Unavailable for signed values."""
         if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)
@@ -192,7 +192,7 @@ class Trace:
         return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
 
     def quick(self) -> Trace:
-        """Return a copy that reuses the softmax sums of the forward pass; see ``Record.quick``."""
+        """Return a copy that reuses the log-sum-exp of each score row from the forward pass (``Record.quick``)."""
         parts = {part: tuple(record.quick() for record in records) for part, records in self.parts.items()}
         return replace(self, parts=parts)
 

@@ -22,10 +22,11 @@ BLOCK = 8192  # number of vectors per block of the nearest-neighbour search
 def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
     """Combine the hidden states of all levels to a vector per token, (level, token, channel) -> (token, channel).
 
-    "last": after the last layer; "second": after the second to last; "sum4" and "concat4": sum or concatenation of the
-    last four layers (arXiv:1810.04805, table 7), or of fewer in a shallow model; "mean": the mean over all layers;
-    "level": a single level. Level 0, the embeddings, is used by "level" only, or by "second" in a model with a single
-    layer. "concat4" has up to 4 · channel channels. Raise ValueError for an unknown mix or level.
+    Level 0 is the embeddings, and level n the output of layer n. "last" and "second" take the output of the last and
+    the second to last layer. "sum4" and "concat4" sum or concatenate the last four layers (arXiv:1810.04805, table 7),
+    or fewer in a shallow model. "mean" is the mean over all layers, and "level" a single level. The embeddings are used
+    by "level" only, and by "second" in a model with a single layer. "concat4" has up to 4 · channel channels. Raise
+    ValueError for an unknown mix or level.
 
     >>> levels = np.arange(3.0).reshape(3, 1, 1)  # embeddings 0, first layer 1, second layer 2
     >>> [float(mix(levels, how)[0, 0]) for how in ("last", "second", "sum4", "mean", "level")]
@@ -64,10 +65,10 @@ def merge(vectors: FloatArray, groups: Sequence[tuple[int, int]]) -> FloatArray:
 def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> FloatArray:
     """Pool token vectors to a text vector, (token, channel) -> (channel,).
 
-    "mean": over all tokens, special tokens included, as in Sentence-BERT (arXiv:1908.10084); "words": over the other
-    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "last": the last token; "max": the
-    maximum of each channel.
-    Raise ValueError for an unknown pooling, and for "words" if the text has special tokens only.
+    "mean" averages all tokens, special tokens included, as in Sentence-BERT (arXiv:1908.10084), and "words" the other
+    tokens only. "first" takes the first token, which is [CLS] in BERT (arXiv:1810.04805), and "last" the last token.
+    "max" takes the maximum of each channel. Raise ValueError for an unknown pooling, and for "words" if the text has
+    special tokens only.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
     >>> [pool(vectors, (True, False, False), how).round(2).tolist() for how in ("mean", "words", "first", "max")]
@@ -105,7 +106,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points in few dimensions, and the share of the total variance of each dimension, 0 to 1."""
+    """Points in few dimensions, and each dimension's share of the total variance, 0 to 1."""
 
     points: FloatArray  # (point, dimension)
     shares: FloatArray  # (dimension,), in descending order; all 0 if the points coincide
@@ -161,7 +162,9 @@ def nearest_neighbors(
 
 
 def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Return the cosine similarity of two words at each level, both (level, channel) -> (level,).
+    """Return the cosine similarity of two words at each level, from arrays (level, channel); shape (level,).
+
+    Level 0 is the embeddings, and level n the output of layer n.
 
     >>> along_levels(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])).tolist()
     [1.0, 0.0]
@@ -171,10 +174,11 @@ def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
-    """Return the mean cosine of pairs of different words, at each level, (level, word, channel) -> (level,).
+    """Return the mean cosine of pairs of different words at each level, (level, word, channel) -> (level,).
 
-    Words are different if their ``names`` are. The result is the baseline for the self-similarity of a word across
-    contexts (arXiv:1909.00512). Raise ValueError if all names are equal.
+    Level 0 is the embeddings, and level n the output of layer n. Words are different if their ``names`` are. The mean
+    is a baseline for the self-similarity of a word across contexts (arXiv:1909.00512). Raise ValueError if all names
+    are equal.
 
     >>> words = np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     >>> different_words(words, ["a", "a", "b"]).tolist()  # the pairs a, b; a and a is no pair of different words
@@ -194,7 +198,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """Jensen–Shannon divergences between all pairs of heads, summed over the tokens of some texts.
+    """Jensen–Shannon divergences between all pairs of heads, summed over the tokens of texts.
 
     The sums of several texts of a model can be added. Heads are numbered layer by layer.
     """

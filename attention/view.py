@@ -37,7 +37,10 @@ class DisplayToken:
 
 
 def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> DisplayToken:
-    """Build the cell of the tokens ``group`` (start, stop); ``texts`` holds the text of each segment."""
+    """Build the displayed token or word from the tokens ``group`` (start, stop).
+
+    ``texts`` has the text of each segment.
+    """
     start, stop = group
     text = "".join(row.pieces[start:stop])
     first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
@@ -51,7 +54,10 @@ def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Di
 
 
 def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
-    """Yield slices of at most ``longest`` tokens that together cover the tokens of the cells."""
+    """Yield slices of at most ``longest`` tokens that together cover the tokens of all cells.
+
+    A cell is a row or column of a displayed map: a token or a word.
+    """
     starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
     stops = [
         cell.pieces[1]
@@ -63,25 +69,28 @@ def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
 
 
 def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Return the indices of all tokens that the displayed cells consist of, in order."""
+    """Return the indices of all tokens of some cells (displayed tokens or words), in order."""
     return np.concatenate([np.arange(*cell.pieces) for cell in cells])
 
 
 def starts_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Return the offset of each cell's first token among the tokens of all cells."""
+    """Return the offset of each displayed token or word among the tokens of all of them."""
     sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
     return np.cumsum([0, *sizes[:-1]])
 
 
 def span_of(cells: tuple[DisplayToken, ...]) -> slice:
-    """Return the slice from the first token of the first cell to the last token of the last cell."""
+    """Return the slice from the first token of the first cell to the last token of the last cell.
+
+    A cell is a displayed token or word.
+    """
     return slice(cells[0].pieces[0], cells[-1].pieces[1])
 
 
 def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[DisplayToken, ...] | None) -> FloatArray:
-    """Average over the tokens of each query cell and sum over those of each key cell.
+    """Convert token weights to cell weights: average over a query's tokens, sum over a key's tokens.
 
-    Weights of hidden tokens between the cells are dropped.
+    A cell is a displayed token or word. Weights of hidden tokens between the cells are dropped.
     """
     if keys is not None:
         weights = sum_pieces(weights, keys, axis=1)
@@ -91,7 +100,10 @@ def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[Di
 
 
 def sum_pieces(values: FloatArray, cells: tuple[DisplayToken, ...], axis: int) -> FloatArray:
-    """Sum token values over the tokens of each cell, along an axis that spans exactly these cells."""
+    """Sum token values over the tokens of each cell (displayed token or word) along an axis.
+
+    The axis spans exactly these cells.
+    """
     bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
     # Reduce at starts and stops, so that the sum of a cell excludes a hidden token after it.
     sums: FloatArray = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
@@ -119,9 +131,9 @@ def max_pool(values: FloatArray, size: int) -> FloatArray:
 
 
 def far_pool(values: FloatArray, size: int) -> FloatArray:
-    """Pool (row, col) to at most (size, size), by the value furthest from zero.
+    """Reduce (row, col) to at most (size, size) by taking from each block the value furthest from zero.
 
-    On a tie the positive value is taken.
+    In a tie the positive value is taken.
 
     >>> far_pool(np.array([[0.5, -2, 0], [0, 0, -0.5]], np.float32), 2).tolist()
     [[0.5, -2.0], [0.0, -0.5]]
@@ -130,16 +142,13 @@ def far_pool(values: FloatArray, size: int) -> FloatArray:
 
 
 def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
-    """Return ``most`` or ``least``, elementwise: the value that is further from zero.
-
-    On a tie ``most`` is returned.
-    """
+    """Return ``most`` or ``least``, elementwise: the value that is further from zero; ``most`` in a tie."""
     result: FloatArray = np.where(most >= -least, most, least)
     return result
 
 
 def pool_rows(values: FloatArray, size: int) -> FloatArray:
-    """Max-pool the rows to at most ``size`` cells, (row, col) -> (cell, col)."""
+    """Reduce the rows of a map to at most ``size`` by maxima of neighbours, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
@@ -152,7 +161,7 @@ def pool_rows(values: FloatArray, size: int) -> FloatArray:
 
 
 def pool_cols(values: FloatArray, size: int) -> FloatArray:
-    """Max-pool the columns to at most ``size`` cells, (row, col) -> (row, cell)."""
+    """Reduce the columns of a map to at most ``size`` by maxima of neighbours, (row, col) -> (row, cell)."""
     if values.shape[1] <= size:
         return values
     result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
@@ -160,7 +169,9 @@ def pool_cols(values: FloatArray, size: int) -> FloatArray:
 
 
 def sample_rows(length: int, size: int, each: int) -> npt.NDArray[np.intp]:
-    """Return evenly spaced rows: ``each`` rows in each of ``size`` cells, or all rows of a smaller cell.
+    """Return evenly spaced rows of a map: ``each`` rows for each of ``size`` cells of its thumbnail.
+
+    A cell with fewer rows contributes all of them.
 
     >>> sample_rows(12, 2, 3).tolist()
     [0, 2, 4, 6, 8, 10]
@@ -178,10 +189,10 @@ BLOCK = 2**21  # limit on the weights in memory while a large map is pooled
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A trace with view options; it has methods like those of the trace, over cells instead of tokens.
+    """A trace with view options; its rows and columns are cells, which are tokens or words.
 
-    With ``renormalise`` and hidden special tokens, each row is scaled to sum to one. Without ``renormalise`` the
-    weights are those of the model, and a row sums to the share of the visible tokens.
+    Its methods are like those of the trace. If special tokens are hidden and ``renormalise`` is set, each row is scaled
+    to sum to one. Otherwise the weights are those of the model, and a row sums to the share of the visible tokens.
     """
 
     trace: Trace
@@ -192,12 +203,12 @@ class View:
 
     @cached_property
     def queries(self) -> tuple[DisplayToken, ...]:
-        """Return the cells that label the rows of the maps."""
+        """Return the tokens or words that label the rows of the maps."""
         return tuple(cell for cell in self._all_queries if self.special or not cell.special)
 
     @cached_property
     def keys(self) -> tuple[DisplayToken, ...]:
-        """Return the cells that label the columns of the maps."""
+        """Return the tokens or words that label the columns of the maps."""
         return tuple(cell for cell in self._all_keys if self.special or not cell.special)
 
     @property
@@ -222,9 +233,9 @@ class View:
 
     @property
     def grids(self) -> tuple[Grid, Grid] | None:
-        """Return the patch grids of queries and keys, or None unless both have a grid.
+        """Return the patch grids of queries and keys; None unless both have a grid.
 
-        A word and a patch have no distance, so a grid on a single side does not count.
+        Distances exist only between patches, so a grid on a single side is not enough.
         """
         queries, keys = self.trace.token_rows(self.part)
         return None if queries.grid is None or keys.grid is None else (queries.grid, keys.grid)
@@ -245,17 +256,17 @@ class View:
         return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> FloatArray:
-        """Return the attention of every query cell to every key cell in a head, shape (query, key) float32."""
+        """Return a head's attention between the displayed tokens or words, shape (query, key) float32."""
         return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
 
     def rows(self, query: int) -> FloatArray:
-        """Return the attention of a query cell in every head, shape (layer, head, key) float32."""
+        """Return the attention of a displayed token or word in every head, shape (layer, head, key) float32."""
         span, every = (query, query + 1), (0, len(self.keys))
         maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> FloatArray:
-        """Return the attention to a key cell in every head, shape (layer, head, query) float32.
+        """Return the attention to a displayed token or word in every head, shape (layer, head, query) float32.
 
         Long texts use the softmax sums of the forward pass, because exact sums need every complete map.
         """
@@ -267,7 +278,7 @@ class View:
         return np.array(maps, dtype=np.float32)
 
     def block(self, layer: int, head: int, rows: tuple[int, int], cols: tuple[int, int]) -> FloatArray:
-        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), shape (row, col)."""
+        """Return the weights from queries [rows[0], rows[1]) to keys [cols[0], cols[1]), shape (row, col)."""
         record = self._records[layer]
         queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
         if not queries or not keys:
@@ -286,7 +297,10 @@ class View:
     def visible(
         self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None
     ) -> BoolArray | None:
-        """Return the pairs of cells with a visible pair of tokens, as flags (row, col), or None if all are."""
+        """Return flags (row, col) for pairs of displayed tokens or words, or None if all are True.
+
+        A pair of words is visible if any pair of their tokens is.
+        """
         record = self._records[layer]
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
         queries = [self.queries[row] for row in rows]
@@ -348,11 +362,14 @@ class View:
         return sample_rows(len(self.queries), size, SAMPLES_PER_CELL) if self.is_sampled() else None
 
     def thumbnail(self, weights: FloatArray, size: int) -> FloatArray:
-        """Pool a map (row, key), complete or sampled, to (<=size, <=size)."""
+        """Reduce a map (row, key), complete or sampled, to at most (size, size)."""
         return (far_pool if self.is_signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Return the attention of the query cells ``rows`` in a head, shape (row, key) float32, in any order."""
+        """Return the attention of the displayed queries ``rows`` in a head, shape (row, key) float32.
+
+        The queries can be in any order.
+        """
         record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)
@@ -415,7 +432,7 @@ GROUPS = ("a", "b", "first", "others")  # words of each text, the first special 
 
 
 def group(row: TokenRow, name: str) -> list[int]:
-    """Return the positions of a group of tokens, whose name is in ``GROUPS``; raise ValueError for others.
+    """Return the positions of the tokens of a group named in ``GROUPS``; raise ValueError for other names.
 
     >>> row = TokenRow(("[CLS]", "x", "[SEP]", "y", "[SEP]"), (1, 5, 2, 6, 2), (None, 0, None, 1, None),
     ...                (0, 0, 0, 1, 1), (None, (0, 1), None, (0, 1), None))

@@ -15,7 +15,7 @@ from i18n import gettext_lazy, ngettext_lazy, translate
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """LayerNorm (arXiv:1607.06450) or RMSNorm (arXiv:1910.07467).
+    """The parameters of a LayerNorm (arXiv:1607.06450) or RMSNorm (arXiv:1910.07467).
 
     ``weight`` is the actual multiplier, also for models that store it minus one (Gemma). ``wide`` means that a norm of
     queries or keys spans all heads together instead of each head separately.
@@ -62,11 +62,11 @@ class ProjectionParameters:
 
 @dataclass(frozen=True, eq=False)
 class LayerParameters:
-    """Parameters of an attention layer, from the residual stream to the residual stream after the update.
+    """Parameters of an attention layer, from its input in the residual stream to its output.
 
-    ``ends`` is the last step that is known to match the model: "norm" (the norm after the sum), "sum" (the residual
-    sum), "output" (W_O only, because the next step was not recognised) or "beside" (W_O only, because the model adds
-    attention and feed-forward output in a single sum, arXiv:2204.02311).
+    ``ends`` is the last step that is known to match the model. "norm" is the norm after the residual sum, and "sum"
+    that sum. "output" is W_O; the next step was not recognised. "beside" is W_O, too; the model adds attention and
+    feed-forward output in a single sum (arXiv:2204.02311).
     """
 
     query: ProjectionParameters
@@ -177,7 +177,7 @@ def flatten(vectors: FloatArray) -> FloatArray:
 
 
 def normalise_heads(vectors: FloatArray, norm: Norm) -> FloatArray:
-    """Normalise queries or keys (head, token, channel), per head or across heads if ``wide``."""
+    """Normalise queries or keys (head, token, channel), per head, or across all heads if ``norm.wide`` is set."""
     if not norm.wide:
         return normalise(vectors, norm)
     heads, tokens, channels = vectors.shape
@@ -195,12 +195,12 @@ class ProjectionSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the result of the last step, which enters the dot products after multiplication by ``factor``."""
+        """Return the vectors after the last step; the dot products multiply them by ``factor``."""
         return next(stage for stage in (self.rotated, self.normed, self.projected) if stage is not None)
 
 
 def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
-    """Compute queries, keys or values from vectors (token, input), with all intermediate steps."""
+    """Compute queries, keys or values from vectors (token, input), and keep all intermediate steps."""
     projected = project(vectors, branch)
     normed = None if branch.norm is None else normalise_heads(projected, branch.norm)
     before = projected if normed is None else normed
@@ -251,7 +251,7 @@ def weigh(  # noqa: PLR0913
 def softmax(scores: FloatArray, sink: float | None = None) -> FloatArray:
     """Return the softmax of each row of scores (row, key); rows with every key masked are zero.
 
-    ``sink`` is an extra score, whose share of each row is dropped.
+    ``sink`` is the score of an attention sink, whose share of each row is dropped.
 
     >>> softmax(np.log(np.array([[1, 3]], np.float32))).tolist()
     [[0.25, 0.75]]
@@ -282,7 +282,7 @@ class LayerSteps:
 
     @property
     def last(self) -> FloatArray:
-        """Return the result of the last step that the model computes as well, shape (row, channel)."""
+        """Return the result of the last step that the model computes, too, shape (row, channel)."""
         ends = (self.closed, self.summed, self.output)
         return next(stage for stage in ends if stage is not None)
 
@@ -294,10 +294,10 @@ def trace_layer_steps(
     memory: FloatArray | None = None,
     rows: Rows | None = None,
 ) -> LayerSteps:
-    """Compute every step for the query tokens ``rows`` from the residual stream (token, channel).
+    """Compute every step of an attention layer from the residual stream (token, channel).
 
-    ``rows`` defaults to all tokens. ``memory`` (key, channel) is the encoder output, from which cross-attention
-    computes keys and values.
+    ``rows`` selects the query tokens, by default all. ``memory`` (key, channel) is the encoder output, from which
+    cross-attention computes keys and values.
     """
     rows = np.arange(len(stream)) if rows is None else rows
     normed = None if wiring.before is None else normalise(stream, wiring.before)
@@ -347,10 +347,7 @@ BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 @dataclass(frozen=True)
 class Products:
-    """The largest terms of a sum of products; ``rest`` is the sum of the ``left`` other terms.
-
-    ``total`` is the sum of all terms.
-    """
+    """The largest terms of a dot product; ``rest`` is the sum of the other ``left`` terms, ``total`` of all."""
 
     channels: tuple[int, ...]
     terms: tuple[tuple[float, float], ...]
@@ -375,8 +372,8 @@ def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products
 def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) -> tuple[str, ...]:
     """Return the computation of an attention weight, from dot product to softmax, as LaTeX rows.
 
-    ``query`` and ``key`` (channel,) are the inputs of the dot product, ``weighing`` has a single row, and ``at`` is
-    the index of the key. The rows are meant for an aligned block.
+    ``query`` and ``key`` (channel,) are the inputs of the dot product. ``weighing`` has the steps of this query only,
+    and ``at`` is the index of the key. The rows are meant for an aligned block.
     """
     dot, score, name = float(weighing.dots[0, at]), float(weighing.scaled[0, at]), "s"
     found = [*_sum(r"q \cdot k", products(query, key)), f"&= {number(dot)}"]
@@ -399,7 +396,7 @@ def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) ->
 
 
 def format_projection(vector: FloatArray, weights: FloatArray, bias: float | None, name: str) -> tuple[str, ...]:
-    """Return the computation of a channel of x · W + b as LaTeX rows, for an aligned block.
+    """Return the computation of one channel of x · W + b as LaTeX rows, for an aligned block.
 
     ``vector`` and ``weights`` are (input,). ``name`` is the left-hand side in LaTeX.
     """

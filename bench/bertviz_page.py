@@ -56,9 +56,9 @@ def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
 
 
 def page_bytes(tokens: int) -> tuple[int, str]:
-    """Return the size of BertViz's HTML for a text, in bytes, and a note on how it was found.
+    """Return the size of BertViz's HTML for a text, in bytes, and a note on its measurement.
 
-    The size is extrapolated from a shorter text if there is too little free memory.
+    If there is too little free memory, the size is extrapolated from a shorter text.
     """
     if available_memory() > NEEDED:
         return made_apart(tokens), "made by bertviz"
@@ -70,7 +70,7 @@ def page_bytes(tokens: int) -> tuple[int, str]:
 
 
 def made_apart(tokens: int) -> int:
-    """Return the size of BertViz's HTML in bytes; a separate process generates it, to free its memory."""
+    """Return the size of BertViz's HTML in bytes, measured in a separate process to free its memory."""
     command = [sys.executable, "-m", "bench.bertviz_page", str(tokens)]
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 

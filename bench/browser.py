@@ -113,7 +113,10 @@ class Page:
         return self.took(shown.split("|")[0])
 
     def took(self, part: str) -> float:
-        """Return the milliseconds from the last input until a state that contains ``part`` is painted completely."""
+        """Return the milliseconds from the last input until a matching view is painted completely.
+
+        A view matches if its state contains ``part``.
+        """
         asked, painted = self.note("asked"), self.note("painted")
         return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 

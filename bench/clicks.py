@@ -63,7 +63,7 @@ class Load:
 class LoadResult:
     """The result of a load test: latencies, errors and CPU use.
 
-    Latencies are in seconds from the time at which an event was due.
+    A latency is the time from the moment at which an event was due, in seconds.
     """
 
     heads: list[float] = field(default_factory=list)
@@ -140,7 +140,7 @@ _OWN = threading.local()
 
 
 class ExploreVisitor:
-    """A simulated visitor of Explore, whose events are serialised by a lock, as for a single person."""
+    """A simulated visitor of Explore; a lock ensures that the visitor's events run one after another."""
 
     def __init__(self, url: str, session: AppSession) -> None:
         self.session, self._lock = session, threading.Lock()
@@ -181,7 +181,7 @@ class ExploreVisitor:
         self.map("tile", layer=layer, head=head, q0=0, q1=rows, k0=0, k1=cols, size=512)
 
     def keep(self, pick: random.Random) -> int:
-        """Select a random head by a selection token; return the transferred bytes."""
+        """Select a random head without a script run (selection token); return the transferred bytes."""
         shown = self.session.picture
         shown["selection"] |= {"layer": pick.randrange(shown["layers"]), "head": pick.randrange(shown["heads"])}
         slip = shown.get("slip")
@@ -322,7 +322,7 @@ class RetryingVisitor(BusyVisitor):
 
 
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
-    """Overload the server with texts; yield rows for texts, errors, and a short text afterwards."""
+    """Overload the server with texts; yield rows for texts read, errors, and the seconds of a short text afterwards."""
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
         began = time.perf_counter()

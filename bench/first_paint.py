@@ -57,7 +57,7 @@ TEXTS, ROUNDS = 4, 2  # the app's texts per round; rounds, with a document of Be
 
 
 def measure_paint() -> Iterator[ReportRow]:
-    """Yield the row that compares the time to the first paint with that of BertViz."""
+    """Yield the row that compares the app's time to the first paint with BertViz's."""
     began = time.perf_counter()
     maps, names = attention(PAINT_TOKENS)
     html = document(maps, names)
@@ -95,7 +95,7 @@ STARTUP_LIMIT = 1.25  # ratio of the first frame's time with the warm-up to that
 
 
 def measure_startup() -> Iterator[ReportRow]:
-    """Yield rows for the times of a new server to its first frame and to its first map.
+    """Yield rows for a new server: the times until its first frame, and until its first map.
 
     The first frame is measured with and without the warm-up.
     """
@@ -119,7 +119,7 @@ def measure_startup() -> Iterator[ReportRow]:
 
 
 def first_map() -> ReportRow:
-    """Measure the time from a page load to its first map, for first and for later loads.
+    """Measure the time from a page load to its first map, for the first load and for later loads.
 
     The first load begins as soon as the server has answered.
     """

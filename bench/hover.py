@@ -47,7 +47,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """Return a row with the median latency of an event, which ``way`` triggers and times."""
+    """Return a row with the median latency of an event; ``way`` triggers the event and measures its latency."""
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
     page.settle()
@@ -67,7 +67,7 @@ def forwards(count: Path) -> int:
 
 
 def point(page: Page, turn: int) -> tuple[float, float]:
-    """Return the coordinates of a head in the grid of thumbnails, another head for each ``turn``."""
+    """Return the coordinates of a head in the grid of thumbnails; each ``turn`` gives another head."""
     box = page.page.locator(".grid .pad canvas").bounding_box()
     across, down = (turn * 5 + 2) % 12, (turn * 7 + 1) % 6
     return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)

@@ -1,7 +1,7 @@
-"""The time and the memory of ``headlight.record``, against a plain pass and other ways to get attention maps.
+"""The time and the memory of ``headlight.record``, compared with other ways to get attention maps.
 
-The other ways are ``output_attentions`` with eager attention, the way of BertViz, whose views take these maps as a list
-of tensors on the CPU, and TransformerLens's ``run_with_cache`` if it is installed.
+They are a plain pass, ``output_attentions`` with eager attention, and TransformerLens's ``run_with_cache`` if it is
+installed. The second is the way of BertViz, whose views take these maps as a list of tensors on the CPU.
 """
 
 from __future__ import annotations

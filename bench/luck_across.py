@@ -1,10 +1,9 @@
-"""False-positive rate of the claim that a head changes more with the meaning than with the wording.
+"""Rate of false claims that a head changes more with the meaning of a text than with its wording.
 
-Each set of text pairs is compared as on the page Side by side, and meaning has no effect in any of them. A set
-counts as a false positive if any head is claimed to change more with the meaning. For comparison, the rate of each
-head's own interval, without correction, is also reported. The scenarios are synthetic or permuted from the
-embedded model's changes in the app's pairs that differ only in wording: a random pair of each text is labelled as
-a change of meaning.
+Random sets of text pairs are compared as on the page Side by side; meaning has no effect in any of them. A set is a
+false positive if the test claims a larger change with the meaning for any head. For comparison, the rate of each head's
+own interval, without correction, is reported, too. Some scenarios are synthetic. Others use the embedded model's
+changes in the app's pairs that differ only in wording: a random pair of each text is labelled as a change of meaning.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSample:
-    """Divergences of heads in pairs of texts, shape (pair, head), with the control flag and the text of each pair."""
+    """Divergences of heads in pairs of texts, (pair, head), with each pair's text and a flag for control pairs."""
 
     values: Numbers
     control: Bools
     groups: Integers
 
     def verdict(self) -> ControlledChange:
-        """Return the result of the test that the page shows for such a sample."""
+        """Return the result of the test that the page would show for this sample."""
         return compare_with_control(self.values, self.control, self.groups)
 
 
@@ -54,7 +53,7 @@ class DivergenceScenario:
 
 
 def measure() -> Iterator[ReportRow]:
-    """Yield a row with the false-positive rate of each scenario, and a row for the power of the test."""
+    """Yield a row with the false-positive rate of each scenario, and a row with the power of the test."""
     limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5  # tolerance for the sampling error of the rate
     for world in (*WORLDS, _embedded_scenario()):
         random = np.random.default_rng(0)
@@ -72,7 +71,9 @@ def measure() -> Iterator[ReportRow]:
 
 
 def layout(texts: Sequence[tuple[int, int]]) -> tuple[Bools, Integers]:
-    """Return control flags and group numbers (pair,) for texts with these numbers of (changes, controls).
+    """Return a flag for control pairs and the group number of each pair, both (pair,).
+
+    ``texts`` has, for each text, its numbers of pairs with a change of meaning and of control pairs.
 
     >>> control, groups = layout([(1, 2), (1, 0)])
     >>> control.tolist(), groups.tolist()
@@ -94,7 +95,7 @@ def independent_pairs(
 
 
 def correlated_pairs(random: Random) -> DivergenceSample:
-    """Draw divergences that share a factor per text and are similar within groups of heads."""
+    """Draw correlated divergences: pairs of a text share a factor, and heads of a group are similar."""
     control, groups = layout(USUAL)
     text = random.lognormal(0, 1, (TEXTS, 1))[groups]
     kinds = np.repeat(random.lognormal(-4, SPREAD, (len(control), HEADS // KINDS)), KINDS, axis=1)
@@ -109,14 +110,17 @@ def tied_pairs(random: Random) -> DivergenceSample:
 
 
 def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
-    """Draw divergences of equal mean, with a longer tail for controls if ``wild``, else for changes."""
+    """Draw divergences of equal mean, with a longer tail for one kind of pairs.
+
+    The kind is control pairs if ``wild`` is set, else pairs with a change of meaning.
+    """
     drawn = independent_pairs(random)
     long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
     return DivergenceSample(np.where((drawn.control == wild)[:, None], long, drawn.values), drawn.control, drawn.groups)
 
 
 def moved_set(random: Random) -> DivergenceSample:
-    """Draw divergences in which the meaning has an effect on the first head, to measure the power."""
+    """Draw divergences in which the meaning has an effect on the first head, to measure the power of the test."""
     drawn = independent_pairs(random)
     drawn.values[~drawn.control, 0] *= LARGER
     return drawn

@@ -34,7 +34,7 @@ def sentences(seed: int = 0) -> Iterator[str]:
 
 
 def text_of(tokens: int, count: Callable[[str], int], seed: int = 0) -> str:
-    """Return a text that has exactly ``tokens`` tokens according to ``count``.
+    """Return a text that has exactly ``tokens`` tokens, as counted by ``count``.
 
     It may end in the middle of a sentence.
 

@@ -1,10 +1,10 @@
-"""Latency of thirty readers during long jobs of other visitors, memory after a thousand texts, and a class of thirty.
+"""Latency of thirty readers during long jobs of other visitors, memory after many texts, and a class.
 
 Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
-bench/clicks.py. Meanwhile a visitor ablates every head on the page Ablation, a visitor computes vectors of 10,000
-sentences and their UMAP projection, a visitor fine-tunes a model, and a visitor reads 8,192 tokens: each job
-separately, then all jobs together. Each part starts a new server. The progress of the long jobs is reported too,
-because readers would not wait if the jobs were starved.
+bench/clicks.py. Meanwhile other visitors run long jobs, first each job separately, then all together. A job ablates
+every head on the page Ablation, computes vectors of 10,000 sentences and their UMAP projection, fine-tunes a model, or
+reads 8,192 tokens. Each part starts a new server. The progress of the long jobs is reported, too, because readers would
+not wait if the jobs made none.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 def measure(*parts: str) -> Iterator[ReportRow]:
     """Yield rows for latencies without and with long jobs, for a common text, memory and overload.
 
-    ``parts`` selects some of them; the overload of ten minutes runs only if it is named. Raise ValueError if a part is
-    unknown.
+    ``parts`` selects some of them; the overload, which takes ten minutes, runs only if it is named. Raise ValueError if
+    a part is unknown.
     """
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
     known = [*every, "same", "thousand", *SUBMITTING]
@@ -83,7 +83,7 @@ class LongModels:
 class LongJob(ABC):
     """A long job of a simulated visitor; ``work`` runs during the measurement, ``prepare`` before it.
 
-    The event ``over`` ends the job.
+    The job ends when the event ``over`` is set.
     """
 
     what: str
@@ -182,7 +182,7 @@ class TrainingJob(LongJob):
             self.session.look()
 
     def work(self) -> None:
-        """Follow the training until ``over`` is set."""
+        """Wait while the training runs, until ``over`` is set."""
         first = self.session.progress
         while not self.over.wait(0.5):
             self.session.look()
@@ -270,7 +270,7 @@ def same_text() -> Iterator[ReportRow]:
 
 
 def thousand() -> Iterator[ReportRow]:
-    """Yield a row for the growth of a server's memory over a thousand texts, with small budgets."""
+    """Yield a row for the growth of a server's memory over a thousand texts, with small memory budgets."""
     source = different(seed=5)
     with app(LIMITS) as server:
         with visitor(server.url) as first:
@@ -316,7 +316,7 @@ class StudentClient:
 
 
 def measure_classroom() -> Iterator[ReportRow]:
-    """Yield the rows for a class of thirty students."""
+    """Yield rows for a class of thirty students: time to join, delay of new views, and stored answers."""
     from ui.run.fine_tuning import hash_cookie
 
     with (

@@ -173,7 +173,7 @@ WAYS = ("weight", "excess")
 
 
 def measure_excess(*paths: str) -> Iterator[ReportRow]:
-    """Yield a row for each model, set and relation: accuracy by weight and by excess."""
+    """Yield a row for each model, set and relation: the best head's accuracy by weight and by excess."""
     from inference.backend import LocalBackend
     from inference.settings import Settings
 

@@ -46,7 +46,7 @@ def table(rows: Iterable[ReportRow]) -> str:
 
 
 def upper_limit_row(what: str, limit: float, value: float, figure: str, note: str = "") -> ReportRow:
-    """Return a row that passes if ``value`` is at most ``limit``."""
+    """Return a row that passes if ``value`` is at most ``limit``; ``figure`` is the value as text."""
     return ReportRow(what, f"≤ {limit:.3g}", figure, value <= limit, note)
 
 
@@ -70,7 +70,7 @@ class Times:
 
 
 def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
-    """Time several functions ``repeats`` times each, in turns, after ``warm`` rounds that do not count.
+    """Measure the time of several functions in turns, ``repeats`` times each, after ``warm`` rounds of warm-up.
 
     The order is reversed in every round, so that no function always follows the same predecessor.
     """
@@ -91,8 +91,8 @@ def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int
 class Ratio:
     """The cost of a function relative to that of another.
 
-    ``cpu`` is the median of the rounds' CPU time ratios, which other load hardly affects. ``wall`` is the same for
-    wall time, and ``least`` the ratio of the minimum CPU times.
+    ``cpu`` is the median ratio of CPU times over all rounds, which other load hardly affects. ``wall`` is the same for
+    wall time. ``least`` is the ratio of the minimum CPU times.
     """
 
     cpu: float

@@ -42,7 +42,7 @@ class RerunCost:
 
 @dataclass(frozen=True)
 class MeasuredServer:
-    """A server, and the visitor's session by which it is measured."""
+    """A server, and the session of a simulated visitor that is used to measure it."""
 
     server: Server
     reader: AppSession
@@ -62,7 +62,7 @@ class MeasuredServer:
 
 
 def other_head(at: int) -> dict[str, int]:
-    """Return the query of a head of the embedded model (6 layers of 12 heads), which varies with ``at``."""
+    """Return the query that selects a head of the embedded model (6 layers of 12 heads), depending on ``at``."""
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
@@ -91,7 +91,7 @@ def measure_reruns() -> Iterator[ReportRow]:
 
 
 def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
-    """Yield rows with the median ratio, over all pages, of a click's cost on two servers.
+    """Yield rows with the cost of a click on one server relative to another, as the median over all pages.
 
     A server in use is compared with a new server, and idle garbage collection with collection after every run.
     """

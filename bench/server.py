@@ -1,10 +1,10 @@
 """The app as a separate process on a free local port, and the peak memory of recording a text.
 
-The memory of recording is compared with that of requesting every map (`output_attentions=True`). Each variant runs in
-a separate process. The model first reads the text plainly, so that all permanent memory is allocated; then it reads
-the text by the measured variant, whose result is kept. The peak is the kernel's (VmHWM, reset before the measured
-pass) minus the resident memory before the pass. The peak of a plain SDPA pass, measured alike, is subtracted. Malloc
-settings return large blocks to the system immediately, so that the peak contains only memory in use.
+Recording is compared with requesting every map (`output_attentions=True`). Each variant runs in a separate process. The
+model first reads the text plainly, so that all permanent memory is allocated, and then by the measured variant, whose
+result is kept. The peak is the kernel's (VmHWM, reset before the measured pass) minus the resident memory before the
+pass. The peak of a plain SDPA pass, measured in the same way, is subtracted. Malloc settings return large blocks to the
+system immediately, so that the peak contains only memory in use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cost of a remote backend (HTTP, Ray Serve), and how many processes a number of visitors needs.
+"""The cost of a remote backend (HTTP, Ray Serve), and the number of processes for a number of visitors.
 
 The number of processes is computed by a formula and by simulation, from measured times (docs/LOG.md) and assumed
 behaviour of visitors.
@@ -76,9 +76,9 @@ def run_service(
 class Overhead:
     """The time of a text's trace by a remote (``far``) and a local (``near``) backend, in milliseconds.
 
-    ``far`` and ``near`` are medians of wall time; ``more`` is the median of the paired differences, which are
-    robust to changes in the machine's speed. ``far_processor`` and ``near_processor`` are means of CPU time on
-    both ends.
+    ``far`` and ``near`` are medians of wall time. ``more`` is the median of the differences of each pair of
+    measurements, which does not depend on the machine's speed at the time. ``far_processor`` and ``near_processor`` are
+    means of CPU time on both ends.
     """
 
     far: float
@@ -89,7 +89,7 @@ class Overhead:
 
 
 def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, first: int) -> Overhead:
-    """Trace texts by a remote and by a local backend in turns; return the times."""
+    """Trace texts by a remote and by a local backend alternately; return the times."""
     taken: dict[bool, list[float]] = {True: [], False: []}
     busy, began_busy = {True: 0.0, False: 0.0}, _processor_seconds(server)
     for number in range(first, first + PAIRS):
@@ -249,7 +249,7 @@ Kinds = Sequence[tuple[float, float, float]]  # (requests per second, mean servi
 
 @dataclass(frozen=True)
 class Need:
-    """A number of processes for a load, with their utilisation and the 95th percentile of waiting in seconds."""
+    """The number of processes for a load, with their utilisation and the 95th percentile of waiting in seconds."""
 
     processes: int
     busy: float
@@ -312,8 +312,8 @@ class Lines:
 def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 0) -> tuple[Lines, Lines]:
     """Simulate visitors for ``seconds``; return the queues of the app's processes and of the models' processes.
 
-    The simulation starts with the average number of visitors. A visitor opens a page, then repeatedly thinks,
-    changes a head or submits a text, and waits for the result; after each event the visitor may leave.
+    The simulation starts with the average number of visitors. A visitor opens a page, then repeatedly waits some time,
+    changes a head or submits a text, and waits for the result. After each event the visitor may leave.
     """
     luck, app, model = random.Random(seed), Lines(apps), Lines(replicas)
     think = STAY / (TEXTS_A_VISIT + CLICKS_A_VISIT)

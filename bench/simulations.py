@@ -1,4 +1,4 @@
-"""Simulations without an effect, which count how often chance alone leads to a claim of the app."""
+"""Simulations of data without an effect, which count how often chance alone leads to a claim of the app."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class LinkSample:
     by_heads: BoolArray  # (link, test)
 
     def tally(self, halves: int = 1) -> HitCounts:
-        """Return the sample as the hit counts that scoring a corpus would return.
+        """Return the sample in the form in which scoring a corpus returns its counts.
 
-        The baseline rule is distance 1; the links' distances are chosen so that it finds those in ``by_rule``.
+        The baseline rule is "distance 1". Links that it should find (``by_rule``) have this distance, all others a
+        larger one.
         """
         counts = {}
         for half in range(halves):
@@ -57,7 +58,7 @@ class LinkSample:
 
 @dataclass(frozen=True)
 class HitScenario:
-    """A way to draw hits in which no head is better than the baseline rule."""
+    """A way to draw simulated hits in which no head is better than the baseline rule."""
 
     words: str
     draw: Callable[[Random], LinkSample]
@@ -103,7 +104,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Draw hits of groups of twelve heads; the heads of a group agree on nine links of ten."""
+    """Draw hits of heads that resemble each other: the twelve heads of a group agree on nine out of ten links."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1
@@ -111,7 +112,7 @@ def kin(random: Random) -> LinkSample:
 
 
 def clustered_links(random: Random, share: float) -> LinkSample:
-    """Draw heads that find all links of a sentence or none; the rule's hits are independent."""
+    """Draw heads that find either all links of a sentence or none; the rule's hits are independent."""
     heads = np.repeat(random.random((LUCK_SENTENCES, 1, TESTS)) < share, LINKS, axis=1)
     return _set(np.concatenate([random.random((LUCK_SENTENCES, LINKS, 1)) < share, heads], axis=2))
 
@@ -133,7 +134,7 @@ LUCK_WORLDS = (
 
 
 def resampled_links(random: Random, own: LinkSample) -> LinkSample:
-    """Resample sentences of ``own``; random changes give each head the hit rate of the rule."""
+    """Draw sentences of ``own`` with replacement; random changes give each head the hit rate of the rule."""
     share, heads = own.by_rule.mean(), own.by_heads.mean(axis=0)
     members = [
         np.flatnonzero(own.sentences == name) for name in random.choice(np.unique(own.sentences), LUCK_SENTENCES)
@@ -222,9 +223,9 @@ def measure_claims() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Yield rows for heads that guess between two candidates: how often a test claims that they beat a rule.
+    """Yield rows with the rate of false claims that a head beats a rule, if both only guess.
 
-    The rules are three that guess too.
+    There are two candidates and three rules.
     """
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
@@ -254,7 +255,7 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return a row with how often the number of random changes is outside the range that the app states."""
+    """Return a row for random changes: how often their number is outside the range that the app states."""
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
     for _ in range(TIMES):
@@ -296,7 +297,7 @@ def _pool() -> FloatArray:
 
 
 def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
-    """Draw how far three trainings without effect move each head, (training, layer, head) in bits."""
+    """Draw how far three trainings without any effect move each head, (training, layer, head) in bits."""
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
     usual = random.uniform(0.1, 0.6, (1, 6, 12))
@@ -305,7 +306,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: FloatArray) -> bool:
-    """Return True if any head of the first training exceeds those of the others by more than the threshold."""
+    """Return True if any head moves more in the first training than in the others, beyond the threshold."""
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 

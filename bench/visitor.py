@@ -17,7 +17,7 @@ PATIENCE = 600.0  # seconds for a script run
 
 
 class AppSession:
-    """A visitor's session with the app. ``pages`` contains the addresses of its pages after the first run."""
+    """A visitor's session with the app; ``pages`` has the addresses of its pages after the first run."""
 
     def __init__(self, socket: Any) -> None:
         self._socket = socket
@@ -178,7 +178,7 @@ class BusyVisitor(AppSession):
         return label in self._buttons
 
     def look(self) -> None:
-        """Rerun the fragment of the page that reruns by itself, or else the page."""
+        """Rerun the part of the page that reruns at intervals, or else the whole page."""
         from ui.streamlit_internals import BackMsg
 
         ask = BackMsg()
@@ -254,7 +254,7 @@ COMPOSER = "composer"  # part of the name of the text box component
 
 
 def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
-    """Return when the messages of a page's first script run arrive, in seconds of time.perf_counter().
+    """Return the times at which the messages of a page's first script run arrive, by time.perf_counter().
 
     The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of the
     run).
@@ -280,7 +280,7 @@ def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
 
 
 def note(message: Any, seen: dict[str, float]) -> None:
-    """Record in ``seen`` when a message brings the text box or the end of the run."""
+    """Record in ``seen`` the time of a message with the text box or with the end of the run."""
     kind = message.WhichOneof("type")
     if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
         element = message.delta.new_element

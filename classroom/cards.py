@@ -1,4 +1,4 @@
-"""Cards: sentences on which a head is fooled, kept by a visitor or put on the board of a class."""
+"""Cards: sentences on which a head prefers the wrong noun, kept by a visitor or put on a class's board."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ LONGEST_CARD = 4_000  # characters of a card as JSON
 
 @dataclass(frozen=True)
 class Card:
-    """A counter-example: a head, a sentence with a pronoun, and the weights of the right and of another noun, 0 to 1.
+    """A counter-example: a head, a sentence with a pronoun, and the head's weights on two nouns, 0 to 1.
 
-    ``fooled`` of ``reworded`` rewordings fool the head, too. ``address`` is the link that restores the view, from "/".
+    The head prefers the wrong noun; it does so in ``fooled`` of ``reworded`` rewordings, too. ``address`` is the link
+    that restores the view, from "/".
     """
 
     model: str

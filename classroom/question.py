@@ -22,7 +22,7 @@ class Question:
     """A question to the class.
 
     ``options`` are the choices of a choice question. ``truth`` is the correct answer in the form of ``normal``, or ""
-    if there is none; a head is stored as "layer.head", both counted from 0. A number is correct within ``tolerance``.
+    if there is none. A head is stored as "layer.head", both counted from 0. A number is correct within ``tolerance``.
     """
 
     kind: Kind
@@ -68,7 +68,9 @@ class Question:
         ('3.7', '0.5')
         """
         said = " ".join(answer.split())
-        if not said or len(said) > LONGEST_ANSWER:
+        if not said:
+            raise NotInClass(gettext_lazy("Answer first: pick or type something."))
+        if len(said) > LONGEST_ANSWER:
             raise NotInClass(
                 gettext_lazy(
                     "Type 1 to {most:,} characters; this text has {n:,}.", most=LONGEST_ANSWER, n=len(answer.strip())
@@ -108,7 +110,7 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
 
 
 def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
-    """Return how often each head, (layer, head), was answered.
+    """Count how often each head (layer, head) was given as an answer.
 
     >>> heads(["3.7", "3.7", "0.1"])
     {(3, 7): 2, (0, 1): 1}

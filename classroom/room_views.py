@@ -1,4 +1,4 @@
-"""The state of a room as a student and as the teacher see it."""
+"""The state of a room (class), as a student and as the teacher see it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a student to a question; both are given by number."""
+    """The answer of a student to a question; student and question are given by number."""
 
     question: int  # number of the question, from 1
     student: int

@@ -1,4 +1,4 @@
-"""Storage of rooms in a SQLite file, which survives page reloads and restarts, and their state for each visitor.
+"""Storage of rooms (classes) in a SQLite file, which survives page reloads and restarts.
 
 Visitors are identified by a secret cookie; the file contains only its hash. A room is deleted with all its content when
 it is closed, or if nobody changed it for a day. Changes of the system clock neither close rooms nor keep them.
@@ -112,17 +112,26 @@ class Store:
                 raise NotInClass(gettext_lazy("This room is full: it has {most} seats.", most=MOST_STUDENTS))
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
-    def present(self, code: str, who: str, view: str | None) -> None:
-        """Present a view, given as a URL of the app, to all students; None stops presenting.
+    def present(self, code: str, who: str, view: str) -> None:
+        """Present a view, given as a URL of the app, to all students.
 
         Raise NotInClass if the URL is invalid or if ``who`` is not the teacher.
         """
-        if view is not None and (len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//")):
+        if len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//"):
             raise NotInClass(gettext_lazy("This view is too long to be shared. Shorten the text."))
         with self._teaching(code, who) as base:
-            base.execute(
-                "UPDATE room SET presents=?, view=coalesce(?, view) WHERE code=?", (view is not None, view, code)
-            )
+            base.execute("UPDATE room SET presents=1, view=? WHERE code=?", (view, code))
+
+    def share(self, code: str, who: str, shared: bool) -> None:
+        """Start presenting, beginning with the next view that ``present`` gets, or stop presenting."""
+        with self._teaching(code, who) as base:
+            base.execute("UPDATE room SET presents=?, view='' WHERE code=?", (shared, code))
+
+    def is_shared(self, code: str) -> bool:
+        """Return True if the teacher's views are presented to the students."""
+        with self._lock:
+            found = self._base.execute("SELECT presents FROM room WHERE code=?", (code,)).fetchone()
+        return bool(found and found[0])
 
     def ask(self, code: str, who: str, question: Question) -> int:
         """Ask the class a question and return its number; answers stay hidden until ``reveal``."""
@@ -238,7 +247,7 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Note if the student ``who`` is lost, which raises the student's hand on the teacher's page."""
+        """Record if the student ``who`` is lost; the teacher's page then shows a raised hand."""
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
@@ -291,7 +300,15 @@ class Store:
         if question is not None and not revealed:
             question = Question(question.kind, question.prompt, question.options)
         return StudentView(
-            version, name, bool(lost), view if presents else None, asked, question, own and own[0], bool(revealed), said
+            version,
+            name,
+            bool(lost),
+            (view or None) if presents else None,
+            asked,
+            question,
+            own and own[0],
+            bool(revealed),
+            said,
         )
 
     def board(self, code: str, who: str) -> TeacherView:
@@ -315,7 +332,8 @@ class Store:
                     "SELECT question, student, said FROM answer WHERE room=? ORDER BY question, student", (code,)
                 )
             )
-        return TeacherView(version, students, view if presents else None, questions, asked, bool(revealed), answers)
+        shown = (view or None) if presents else None
+        return TeacherView(version, students, shown, questions, asked, bool(revealed), answers)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

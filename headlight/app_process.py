@@ -133,7 +133,7 @@ def serve(
 
 
 def allowing(folder: str | None) -> dict[str, str]:
-    """Return environment variables that let the app open ``folder`` besides the folders allowed already.
+    """Return environment variables that allow the app to open ``folder``, in addition to other allowed folders.
 
     >>> allowing(None)
     {}

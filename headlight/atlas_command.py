@@ -124,7 +124,10 @@ def run_compare(asked: argparse.Namespace) -> int:
 
 
 def run_build(asked: argparse.Namespace) -> int:
-    """Build or continue an atlas, and return the exit status: 130 if it was stopped, with an atlas of the part read."""
+    """Build or continue an atlas, and return the exit status.
+
+    If the build is stopped, the status is 130, and the atlas contains the texts read so far.
+    """
     plan = _plan(asked)
     refuse_other_folder(asked.out)
     return_freed_memory()
@@ -154,9 +157,9 @@ def _ray_run(shards: int) -> Run:
 
 
 def return_freed_memory() -> None:
-    """Let glibc return large freed blocks to the system, because those of several threads add up to gigabytes.
+    """Make glibc return large freed blocks to the system, because those of several threads add up to gigabytes.
 
-    Other systems do nothing here.
+    On other systems, do nothing.
     """
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BLOCK)

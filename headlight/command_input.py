@@ -78,12 +78,12 @@ def request_of(asked: argparse.Namespace, model: str) -> TraceRequest:
 
 @cache
 def shared_backend(model: str) -> tuple[LocalBackend, str]:
-    """Return a backend that keeps a model for later calls in Python, and the model's name in it."""
+    """Return a backend that stays in memory for later calls in Python, and the model's name in it."""
     return open_backend(model)
 
 
 def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
-    """Return the trace of a text, cut to the length limit of the model if ``truncate`` is set.
+    """Return the trace of a text; if ``truncate`` is set, cut the text to the length limit of the model.
 
     Raise CommandError or UserError, also if the model does not know the words of the text.
     """
@@ -109,7 +109,7 @@ def read_trace(backend: LocalBackend, request: TraceRequest, truncate: bool) -> 
 def positional_prior_of(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
     """Return the positional prior of the trace's stack, stored or measured; None if it is unknown.
 
-    With the prior, the default head is the same as in the app.
+    It is the mean weight of each position in other texts. With it, the default head is the same as in the app.
     """
     parts = stored_priors().get(request.model) if request.revision is None else None
     if parts is None:
@@ -144,7 +144,7 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
 def text_of(given: str | None) -> str | None:
     """Return the text of a command-line argument; "-" reads standard input.
 
-    Raise CommandError if the bytes are not UTF-8: a shell passes such bytes as lone surrogates.
+    Raise CommandError if the bytes are not UTF-8; Python represents them by lone surrogates.
     """
     if given is None:
         return None

@@ -1,4 +1,7 @@
-"""The command ``headlight why-labels``: the mean sources of a head's scores over labelled links."""
+"""The command ``headlight why-labels``: the mean sources of a head's scores over labelled links.
+
+A source is a part of the model that contributes to query or key.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,9 @@ def why_labels(  # noqa: PLR0913  # the file, the head and its links
 ) -> dict[str, Any]:
     """Return the mean sources of a head's scores over the links of a relation, and its contrastive directions.
 
-    ``format`` is "conllu", "gap" or "csv". ``direction`` is "out" if a link's source attends to its target and "in"
-    for the opposite; without it, the direction in which the head finds more links is used. The result is that of
-    ``headlight why-labels --json`` (docs/WHY.md).
+    A source is a part of the model that contributes to query or key. ``format`` is "conllu", "gap" or "csv".
+    ``direction`` is "out" if a link's source attends to its target, and "in" for the reverse. By default it is the
+    direction in which the head finds more links. The result is that of ``headlight why-labels --json`` (docs/WHY.md).
 
     Raise ValueError with a one-sentence message if the scores cannot be decomposed.
     """

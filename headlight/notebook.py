@@ -1,6 +1,6 @@
 """The functions ``view`` and ``explore``, and the object that shows a trace in a notebook cell.
 
-The cell's page has a bounded size.
+The size of the cell's HTML is limited.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ STILL = '<img style="display:none" alt="{about}" src="data:image/png;base64,{sou
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """Return the microscope as a self-contained HTML file.
 
-    Raise viz.export.TooLong if not even a single map fits.
+    Raise viz.export.TooLong if the file cannot contain even a single map.
     """
     return _page(view, survey, selection, None, theme)
 
@@ -63,8 +63,8 @@ def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any
 def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """Return the microscope as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
 
-    The page contains all maps, the maps nearest to the selected head, or only thumbnails, and a note about this.
-    If the text is too long even for thumbnails, return a sentence instead.
+    The page contains all maps if they fit. Otherwise it contains the maps nearest to the selected head, or only
+    thumbnails, and a note. If the text is too long even for thumbnails, return a sentence instead.
     """
     one = len(view.queries) * len(view.keys) + focus_bytes(view)
     for least in (one, 0):  # tries smaller thumbnails before it drops the selected head's map
@@ -95,7 +95,7 @@ def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], roo
 
 
 def focus_bytes(view: View) -> int:
-    """Return how many bytes the weights of one query in all heads take, at two bytes per weight."""
+    """Return the bytes of the weights of one query in all heads, at two bytes per weight."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
@@ -131,10 +131,10 @@ SMALL_MAP = 48  # side of a thumbnail in cells
 class Shown:
     """A trace that is shown in a notebook; ``focus``, a word or token index, is selected at first.
 
-    Without ``focus``, the default selection is the link with the largest excess over the column mean and the
-    positional prior, as in the app. ``known`` is the positional prior of the model's heads from other texts;
-    without it, the prior is estimated from this text. ``part`` is the stack, by default the trace's. ``theme`` is
-    "light", "dark" or "auto" (the system's theme); the frame cannot detect the notebook's theme.
+    Without ``focus``, the link that is furthest above its expected weight is selected, as in the app
+    (attention.excess). ``known`` is the positional prior of the model's heads from other texts; without it, the prior
+    is estimated from this text. ``part`` is the stack, by default the trace's. ``theme`` is "light", "dark" or "auto"
+    (the system's theme); the frame cannot detect the notebook's theme.
     """
 
     trace: Trace
@@ -324,14 +324,14 @@ def view(  # noqa: PLR0913  # BertViz's parameters and a few more
 ) -> Shown:
     """Return finished attention maps for display; the arguments are those of BertViz's ``head_view``.
 
-    ``attentions`` contains an array, tensor or nested list per layer, of shape (1, head, query, key) or (head,
-    query, key). It may also be a single layer, or the attentions that ``generate`` returns, a tuple of layers per
-    step. With ``keys``, the queries are ``tokens`` and the keys are other tokens (cross-attention). ``second`` is
-    the index of the first token of the second text (BertViz's ``sentence_b_start``).
+    ``attentions`` contains an array, tensor or nested list per layer, of shape (1, head, query, key) or (head, query,
+    key). It may also be a single layer, or the attentions that ``generate`` returns, a tuple of layers per step. If
+    ``keys`` are given, the queries are ``tokens`` (cross-attention). ``second`` is the index of the first token of the
+    second text (BertViz's ``sentence_b_start``).
 
-    ``special`` marks special tokens, either by a boolean per token or by their names; by default, common names
-    such as [CLS] are recognised. With ``signed``, the numbers are not weights but signed scores from -1 to 1, such
-    as attributions, and are drawn with two colours. ``theme`` is "light", "dark" or "auto" (the system's theme).
+    ``special`` marks special tokens, either by a boolean per token or by their names; by default, common names such as
+    [CLS] are recognised. If ``signed`` is set, the numbers are signed scores from -1 to 1, such as attributions, and
+    are drawn with two colours. ``theme`` is "light", "dark" or "auto" (the system's theme).
 
     Raise ValueError with a one-sentence message if the arguments do not fit together.
     """
@@ -359,13 +359,13 @@ def explore(  # noqa: PLR0913  # the input and the view options
 ) -> Shown:
     """Run a model in memory on a text and show the attention of every head; the model is not modified.
 
-    The attention implementation, mode and device of the model do not matter: a shell that shares its weights runs
-    the text. An encoder-decoder generates its target unless ``target_text`` is given. With ``truncate``, a text
-    that is too long is cut to the first tokens. ``focus`` is the word, or the index of the token, that is selected
+    The text is run by a copy that shares the model's weights, so the attention implementation, mode and device of the
+    model do not matter. An encoder-decoder generates its target unless ``target_text`` is given. With ``truncate``, a
+    text that is too long is cut to the first tokens. ``focus`` is the word, or the index of the token, that is selected
     at first; ``theme`` is as in ``view``.
 
-    For a vision transformer, pass its processor as ``tokenizer`` and a picture as ``text``: an array of shape
-    (row, column, 3) and dtype uint8, or a PIL image.
+    For a vision transformer, pass its processor as ``tokenizer`` and a picture as ``text``: an array of shape (row,
+    column, 3) and dtype uint8, or a PIL image.
 
     Raise ValueError with a one-sentence message, also if at least a third of the tokens are unknown to the model.
     """

@@ -1,4 +1,4 @@
-"""The function ``record``, which records the attention of a model in memory, and the recording that it gives."""
+"""The function ``record``, which records the attention of a model in memory, and its result."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["ModelRecording", "RecordedCall", "RecordedCalls", "RecordedLayer", "
 
 
 class ModelRecording(AttentionRecording):
-    """The attention of a model's passes: weights, a trace, a picture, arrays and files."""
+    """The recorded attention of a model's passes, as weights, a trace, a picture, arrays or files."""
 
     def trace(
         self, sample: int = 0, call: int | None = None, *, tokenizer: Any = None, tokens: Sequence[str] | None = None
     ) -> Trace:
         """Return the trace of a sample, without padding.
 
-        ``call`` is the number of a call; by default the only call, or all steps of a generation. ``tokenizer`` names
-        the tokens, or ``tokens`` names those of the first text; by default they are named by their ids. A trace has
-        queries, keys and values if they were recorded with ``values=True``, and finished maps otherwise.
+        ``call`` is the number of a call; by default it is the only call, or all steps of a generation. Tokens are named
+        by ``tokenizer`` or by ``tokens``, the names for the first text; by default, they are named by their ids. A
+        trace has queries, keys and values if they were recorded with ``values=True``, and finished maps otherwise.
         """
         passes = self._passes(call)
 
@@ -95,9 +95,9 @@ def record(
 ) -> Iterator[ModelRecording]:
     """Inside the block, record the attention of every pass of this thread through a model in memory.
 
-    ``keep`` is "all" or "last", the calls that are kept. ``max_bytes`` bounds their memory: the oldest calls are
+    ``keep`` is "all" or "last", the calls that are kept. ``max_bytes`` limits their memory: the oldest calls are
     dropped, and a single call that is larger raises ValueError. ``values`` also keeps the value vectors. The model and
-    its outputs stay the same. Raise ValueError for a model whose attention cannot be recorded.
+    its outputs are not changed. Raise ValueError for a model whose attention cannot be recorded.
 
     >>> import torch
     >>> from transformers import BertConfig, BertModel

@@ -1,4 +1,7 @@
-"""The command ``headlight why`` and the function ``why``: the sources of an attention score."""
+"""The command ``headlight why`` and the function ``why``: the sources of an attention score.
+
+A source is a part of the model that contributes to query or key, such as an earlier head.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ SHOWN = 3  # sources of each side in the printed summary
 
 @dataclass(frozen=True)
 class FoundToken:
-    """The token for a word that a user typed; ``tokens`` is the number of tokens of its word."""
+    """The token for a word that a user typed; ``tokens`` is the number of tokens of that word."""
 
     index: int
     text: str
@@ -48,10 +51,10 @@ class FoundToken:
 
 
 def find_token(tokens: Sequence[DisplayToken], words: Sequence[DisplayToken], name: str) -> FoundToken:
-    """Return the token that ``name`` means: a word, the n-th occurrence of a word ("it:2"), or a token's number.
+    """Return the token for a word, for the n-th occurrence of a word ("it:2"), or for a token's number.
 
-    "2,4" is the patch in row 2 and column 4 of a picture, from 1. Raise CommandError if there is none. A word of
-    several tokens is represented by its first.
+    "2,4" is the patch in row 2 and column 4 of a picture, counted from 1. A word of several tokens is represented by
+    its first. Raise CommandError if there is no such token.
     """
     if name.isascii() and name.isdigit():
         if int(name) >= len(tokens):
@@ -89,10 +92,11 @@ def why(  # noqa: PLR0913  # the input, the head and its two words
 ) -> dict[str, Any]:
     """Return the exact terms of an attention score, and causal checks of the largest sources.
 
-    ``head`` is a name such as "3-1". ``query`` and ``key`` are words, such as "it" or "it:2", or token numbers.
-    With ``picture``, an image file, ``text`` is "", and patches are named by row and column, such as "2,4".
-    ``part`` is "encoder", "decoder" or "cross". The result is that of ``headlight why --json`` (docs/NOTEBOOK.md):
-    its ``terms`` sum to ``score``, and their ``centred`` values to ``score`` minus ``mean_over_keys``.
+    A source is a part of the model that contributes to query or key. ``head`` is a name such as "3-1". ``query`` and
+    ``key`` are words, such as "it" or "it:2", or token numbers. With ``picture``, an image file, ``text`` is "", and
+    patches are named by row and column, such as "2,4". ``part`` is "encoder", "decoder" or "cross". The result is that
+    of ``headlight why --json`` (docs/NOTEBOOK.md): its ``terms`` sum to ``score``, and their ``centred`` values to
+    ``score`` minus ``mean_over_keys``.
 
     Raise ValueError with a one-sentence message if the score cannot be decomposed.
     """

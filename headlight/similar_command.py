@@ -31,18 +31,18 @@ SHOWN = 5  # pairs of tokens in the printed summary
 
 
 def similar(a: str, b: str, *, model: str = EMBEDDED, pooling: str | None = None) -> dict[str, Any]:
-    """Return the cosine of two texts, and the table of token pairs that sums to it.
+    """Return the cosine similarity of two texts, and the table of token pairs that sums to it.
 
-    The result is that of ``headlight similar --json``: ``cosine``, ``tokens_a``, ``tokens_b``, ``table`` as rows of
-    A, ``special_share`` and ``pooling``. ``pooling`` is one of attention.similarity; by default, it is that of the
-    model. Raise ValueError with a one-sentence message if a text cannot be read.
+    The result is that of ``headlight similar --json``: ``cosine``, ``tokens_a``, ``tokens_b``, ``table`` with a row for
+    each token of A, ``special_share`` and ``pooling``. ``pooling`` is named as in attention.similarity; by default, it
+    is that of the model. Raise ValueError with a one-sentence message if a text cannot be read.
     """
     backend, name = shared_backend(model)
     return explain_similarity(backend, SimilarityRequest(name, a=a, b=b, pooling=pooling))
 
 
 def explain_similarity(backend: LocalBackend, request: SimilarityRequest) -> dict[str, Any]:
-    """Return the cosine and its table as JSON values; may raise UserError."""
+    """Return the cosine similarity and its table as JSON values; may raise UserError."""
     answer = backend.inspect(request)
     return {
         "model": request.model,

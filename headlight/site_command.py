@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from attention.excess import PositionalPrior
-from attention.head_search import LEAST, flips, links, preference
+from attention.head_search import LEAST, expected_links, flips, links, preference, weight_above_expected
+from attention.measures import summarize_heads
 from attention.trace import Trace
 from attention.view import View
 from headlight.command_input import (
@@ -26,7 +27,7 @@ from headlight.command_input import (
     text_of,
     write_file,
 )
-from headlight.notebook import Shown
+from headlight.notebook import SMALL_MAP, Shown
 from headlight.site_live import live_masks, live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
@@ -54,7 +55,7 @@ MARK = '<meta name="generator" content="Headlight">'
 
 @dataclass(frozen=True)
 class VariantPair:
-    """Two texts that differ by a word, and the words of the question about them."""
+    """Two texts that differ by a word, and the words that the site compares in them."""
 
     texts: tuple[str, str]
     words: tuple[str, str]
@@ -73,7 +74,7 @@ class SiteEntry:
 
 
 class SiteInput(argparse.Action):
-    """An option that adds an entry to the site; the order of the options is that of the page."""
+    """A command-line option that adds an entry to the site; the order of the options is that of the page."""
 
     def __call__(self, _parser: Any, asked: argparse.Namespace, value: Any, option: str | None = None) -> None:
         """Append the entry."""
@@ -82,7 +83,7 @@ class SiteInput(argparse.Action):
 
 
 class InputCaption(argparse.Action):
-    """An option that gives the entry before it a caption."""
+    """A command-line option that gives the entry before it a caption."""
 
     def __call__(self, parser: argparse.ArgumentParser, asked: Any, value: Any, option: str | None = None) -> None:
         """Replace the last entry by one with the caption."""
@@ -97,7 +98,7 @@ MOST_VARIANTS = 8
 
 
 def variants_of(text: str) -> list[tuple[str, str]]:
-    """Return the variants of a text with their words; braces contain the alternatives.
+    """Return the variants of a text with their words, such as those of "too {tired|wide}".
 
     Raise CommandError for several groups of alternatives, or for more than MOST_VARIANTS.
 
@@ -211,10 +212,13 @@ def run(asked: argparse.Namespace) -> int:
         else:
             for text in _texts(backend, request, entry, asked):
                 folder.add_text(text)
-    for name, lesson in lessons.items():
-        _add_lesson(folder, name, lesson)
+    live = None
     if asked.live:
-        _add_live(folder, *opened(asked.model), asked.revision)
+        backend, model = opened(asked.model)
+        _add_live(folder, backend, model, asked.revision)
+        live = CheckInput(model, "", revision=asked.revision or "")
+    for name, lesson in lessons.items():
+        _add_lesson(folder, name, lesson, live)
     files = folder.finish(asked.title, asked.cite)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
@@ -238,8 +242,11 @@ def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> 
     return RecordedPicture(trace, file.stem, caption=entry.caption)
 
 
-def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
-    """Add a lesson with the texts that its steps show; lessons name their own models."""
+def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson, live: CheckInput | None) -> None:
+    """Add a lesson with the texts that its steps show; lessons name their own models.
+
+    ``live`` has the model and the revision that run in the browser, if any.
+    """
     models = LocalBackend()
 
     def record(read: CheckInput) -> str:
@@ -254,7 +261,7 @@ def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson) -> None:
     contents = {}
     for code in folder.languages:
         with use_language(code):
-            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix)
+            contents[code] = lesson_content(name, lesson, steps, folder.add_matrix, live)
     folder.add_lesson(contents)
 
 
@@ -281,7 +288,7 @@ def refuse_folder(folder: Path) -> None:
 
 
 def write_site(folder: Path, files: dict[str, bytes]) -> None:
-    """Write the files of a site; delete those of an earlier one. Raise CommandError if that fails."""
+    """Write the files of a site and delete those of an earlier one; raise CommandError if that fails."""
     earlier = [file for pattern in OWN_FILES for file in folder.glob(pattern)]
     try:
         for name in files:
@@ -307,8 +314,8 @@ def _variants(backend: LocalBackend, request: TraceRequest, asked: argparse.Name
     traces = [read_trace(backend, replace(request, text=text), asked.truncate) for text in FAMOUS.texts]
     prior = positional_prior_of(backend, replace(request, text=FAMOUS.texts[0]), traces[0])
     texts = [_text_of_trace(trace, prior, asked.part, FAMOUS.texts[0]) for trace in traces]
-    found = [_weights(text.view) for text in texts]
-    both = [weights for weights in found if weights is not None]
+    found = [_strengths(text.view, prior) for text in texts]
+    both = [strengths for strengths in found if strengths is not None]
     made = []
     for at, text in enumerate(texts):
         selection, note = text.selection, ""
@@ -329,15 +336,22 @@ def _cells(view: View) -> tuple[int, int, int] | None:
     return source, first, second
 
 
-def _weights(view: View) -> Any:
-    """Return the weights from the source to both candidates, (candidate, layer, head), or None without the words."""
-    cells = _cells(replace(view, words=True))
-    return None if cells is None else links(replace(view, words=True), cells[0], cells[1:])
+def _strengths(view: View, prior: PositionalPrior | None) -> Any:
+    """Return both candidates' weights above baseline, (candidate, layer, head), or None without the words.
+
+    The measure is the default of the app, so the same heads switch there.
+    """
+    words = replace(view, words=True)
+    cells = _cells(words)
+    if cells is None:
+        return None
+    usual, placed = expected_links(words, summarize_heads(words, SMALL_MAP), prior, cells[0], cells[1:])
+    return weight_above_expected(links(words, cells[0], cells[1:]), usual, placed)
 
 
-def _strongest(view: View, weights: Any) -> dict[str, Any]:
-    """Return the head with the largest weight on the first candidate, and the token of the source."""
-    layer, head = np.unravel_index(int(np.nan_to_num(weights[0], nan=-1).argmax()), weights[0].shape)
+def _strongest(view: View, strengths: Any) -> dict[str, Any]:
+    """Return the head with the first candidate furthest above baseline, and the token of the source."""
+    layer, head = np.unravel_index(int(np.nan_to_num(strengths[0], nan=-1).argmax()), strengths[0].shape)
     words = replace(view, words=True)
     cells = _cells(words)
     assert cells is not None
@@ -347,11 +361,12 @@ def _strongest(view: View, weights: Any) -> dict[str, Any]:
 def _describe(before: Any, now: Any, other: str) -> str:
     """Return a sentence on the heads that prefer another candidate than in the text with the word ``other``."""
     return gettext_lazy(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by more than {least}.",
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} (weight above "
+        "baseline, by over {least} in each text).",
         other=other,
         many=int(flips(preference(before), preference(now)).sum()),
         size=int(np.isfinite(now[0]).sum()),
         first=FAMOUS.candidates[0],
         second=FAMOUS.candidates[1],
-        least=LEAST,
+        least=f"{LEAST:.0%}",
     )

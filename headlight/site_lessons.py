@@ -1,6 +1,7 @@
-"""Lessons of a static site: every step with its recorded view, and the right answers about fixed texts.
+"""Lessons of a static site: every step with its recorded view, and the right answers for its texts.
 
-Answers are computed when the site is built. A view that needs the app is replaced by a sentence that says so.
+Answers are computed when the site is built. A view that needs the app is replaced by a sentence. If a view shows the
+model that runs in the browser, readers can type their own text there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from inference.errors import UserError
 from inference.request import EMBEDDED
 from inference.tasks.positions import PositionsRequest
 from inference.tasks.predictions import Filled, MaskedWords
-from lessons.answer_key import CheckContext, CheckedAnswer, CheckInput, Unanswerable, place
+from lessons.answer_key import READING, CheckContext, CheckedAnswer, CheckInput, Unanswerable, place
 from lessons.library import COURSE, ORDER, come_along
 from lessons.markup import tree
 from lessons.model_checks import cross_attention
@@ -40,6 +41,19 @@ RECORDED = {
     "masked_words": "guesses",
     "fill_in_the_blank": "guesses",
 }
+# Checks that viz/components/site/live_checks.js computes for a reader's own text
+LIVE_CHECKS = (
+    "weight",
+    "usual",
+    "weight_rank",
+    "head_linking",
+    "head_giving_most",
+    "head_at_offset",
+    "most_looked_at",
+    "most_to_later",
+    "preferred",
+    "heads_preferring",
+)
 PAGES = {"translation": "translate", "fill_in_the_blank": "masked_words"}  # the view of a page's name
 TOP = 8  # guesses for a blank
 ROWS, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
@@ -60,7 +74,7 @@ Writer = Callable[[bytes], str]  # stores data in the site and returns its file
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """A step with everything that the models gave: its input, the file of its text, guesses, and the right answer."""
+    """A step with all results of models: its input, the file of its text, predictions, and the right answer."""
 
     step: LessonStep
     reading: CheckInput
@@ -77,7 +91,7 @@ class RecordedStep:
 
 
 def chosen_lessons(names: Sequence[str]) -> dict[str, Lesson]:
-    """Return lessons by name: bundled lessons, lesson files, or the whole course without a name.
+    """Return lessons by name: bundled lessons or lesson files; without a name, the whole course.
 
     Raise CommandError for an unknown name or a file with faults.
     """
@@ -103,7 +117,10 @@ def _read_lesson(file: Path) -> Lesson:
 
 
 def record_step(step: LessonStep, models: Any, record: Recorder) -> RecordedStep:
-    """Return a step with its recorded view and its right answer; reasons replace what cannot be computed."""
+    """Return a step with its recorded view and its right answer.
+
+    Results that cannot be computed are replaced by the reason.
+    """
     reading = input_of(step.view) if step.view is not None else CheckInput(EMBEDDED, "")
     asked = CheckContext(models, reading)
     found: dict[str, Any] = {"kind": "" if step.view is None else kind_of(step.view)}
@@ -129,7 +146,7 @@ def kind_of(view: LessonView) -> str:
 
 
 def input_of(view: LessonView) -> CheckInput:
-    """Return the fields of a view's link that determine its numbers.
+    """Return the fields in a view's link that affect its numbers.
 
     >>> input_of(LessonView("explore", (("text", "A cat."), ("words", "1")))).words
     True
@@ -184,7 +201,7 @@ def position_vectors(asked: CheckContext) -> MatrixSpec:
 
 
 def alignment_of(view: LessonView, asked: CheckContext) -> MatrixSpec:
-    """Return the cross-attention of a link's head, or of all heads of its layer together, by the word that is written.
+    """Return the cross-attention of the head in a link, or the mean over its layer's heads, by generated word.
 
     Raise Unanswerable if the model has no cross-attention.
     """
@@ -214,8 +231,13 @@ def _selection(view: LessonView, asked: CheckContext) -> Iterator[tuple[str, int
                 return  # the author named a word that the text lacks
 
 
-def lesson_content(name: str, lesson: Lesson, steps: Sequence[RecordedStep], write: Writer) -> dict[str, Any]:
-    """Return a lesson in the active language, with the fields of Lesson and LessonEntry in lesson.js."""
+def lesson_content(
+    name: str, lesson: Lesson, steps: Sequence[RecordedStep], write: Writer, live: CheckInput | None = None
+) -> dict[str, Any]:
+    """Return a lesson in the active language, with the fields of Lesson and LessonEntry in lesson.js.
+
+    ``live`` has the model and the revision that run in the browser, if any.
+    """
     return {
         "name": name,
         "title": markdown_of(lesson.title),
@@ -223,25 +245,53 @@ def lesson_content(name: str, lesson: Lesson, steps: Sequence[RecordedStep], wri
         "minutes": ngettext("{n} minute", "{n} minutes", lesson.minutes, n=lesson.minutes),
         "audience": markdown_of(lesson.audience),
         "about": tree(markdown_of(lesson.about)),
-        "steps": [_step_content(step, write) for step in steps],
+        "steps": [_step_content(step, write, live) for step in steps],
     }
 
 
-def _step_content(found: RecordedStep, write: Writer) -> dict[str, Any]:
+def _step_content(found: RecordedStep, write: Writer, live: CheckInput | None) -> dict[str, Any]:
     step = found.step
+    own = live is not None and is_live(found, live)
     page = "" if step.view is None else PAGES.get(step.view.page, step.view.page)
     return {
         "title": markdown_of(step.title),
         "text": tree(markdown_of(step.text)),
-        "notes": [translate(note) for note in _notes(found)],
+        "notes": [translate(note) for note in _notes(found, own)],
         "view": _view_content(found, write),
+        "live": _live_content(found) if own else None,
         "held": withheld_part(step, {"cross": "translate", "maps": "explore"}.get(found.kind, page)),
         "question": None if step.question is None else _question_content(step.question, found),
     }
 
 
-def _notes(found: RecordedStep) -> Iterator[str]:
-    """Yield the sentences about a step's view: what it reads, and what only the app can do."""
+def is_live(found: RecordedStep, live: CheckInput) -> bool:
+    """Return True if the browser can compute a step's maps for another text.
+
+    The step must read all tokens of a text with the model and the revision of ``live``, without merging or hiding any.
+    """
+    read = found.reading
+    return found.kind == "maps" and replace(read, part=read.part.removeprefix("encoder")) == replace(
+        live, text=read.text, pair=read.pair
+    )
+
+
+def _live_content(found: RecordedStep) -> dict[str, Any]:
+    """Return a step's texts, and the check that the browser computes for others, with its message's template."""
+    content: dict[str, Any] = {"text": found.reading.text, "pair": found.reading.pair, "check": None}
+    call = None if found.step.question is None else found.step.question.check
+    if call is None or found.right is None or call.check not in LIVE_CHECKS:
+        return content
+    given, template = dict(call.given), translate(LazyMessage(found.right.said.template))
+    if given.keys().isdisjoint(READING):  # the check is about the text of the view
+        content["check"] = {"name": call.check, "given": given, "template": template}
+    return content
+
+
+def _notes(found: RecordedStep, own: bool) -> Iterator[str]:
+    """Yield the sentences about a step's view: what it reads, and what only the app can do.
+
+    ``own`` is True if readers can type their own text in the site.
+    """
     if found.reason:
         yield found.reason
     if found.kind == "cross":
@@ -252,7 +302,7 @@ def _notes(found: RecordedStep) -> Iterator[str]:
     link = f"/{view.page}" + (f"?{urlencode(dict(view.query))}" if view.query else "")
     if not found.kind:
         yield gettext_lazy("The view of this step is part of the app. Open it there: {link}", link=link)
-    elif view.yours:
+    elif view.yours and not own:
         yield gettext_lazy("Here the text is fixed. To try your own, open the step in the app: {link}", link=link)
 
 

@@ -1,4 +1,4 @@
-"""The model of a static site: from its name to the files that the browser runs."""
+"""The model of a static site: the files with which a browser runs it, made from the model's name."""
 
 from __future__ import annotations
 

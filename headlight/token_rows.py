@@ -29,11 +29,11 @@ Texts = tuple[str, str | None]
 
 
 def row(tokens: Any, second: int | None = None, special: Any = None, what: str = "tokens") -> tuple[TokenRow, Texts]:
-    """Return token strings as a TokenRow, with the text, or the two texts, that they spell.
+    """Return token strings as a TokenRow, with the text or the two texts that they form.
 
-    ``second`` is the index of the second text's first token. ``special`` is a boolean per token, or the names of
-    the special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens
-    in messages. Raise InvalidAttention with a one-sentence message.
+    ``second`` is the index of the second text's first token. ``special`` is a boolean per token, or the names of the
+    special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens in
+    messages. Raise InvalidAttention with a one-sentence message.
 
     >>> row(["[CLS]", "play", "##ing", "[SEP]"])[0].words, row(["The", "Ġcat", "."])[1]
     ((None, 0, 0, None), ('The cat.', None))
@@ -73,7 +73,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
 
 
 def whole_number(value: Any) -> int | None:
-    """Return an integer of any library, such as NumPy's, as an int; None for anything else, booleans included.
+    """Convert an integer of any library, such as NumPy's, to int; return None for booleans and other values.
 
     >>> whole_number(3), whole_number(3.0), whole_number(True)
     (3, None, None)

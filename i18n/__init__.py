@@ -1,6 +1,6 @@
 """Translation of the app's messages, which are written in English.
 
-Use `_("…")` for a message that is shown immediately, and `gettext_lazy("…")` for a message that is created before the
+Use `_("…")` for a message that is shown immediately. Use `gettext_lazy("…")` for a message that is created before the
 reader's language is known, such as an error of the backend or a constant. `translate` returns a lazy message in the
 active language. Each language has a catalogue, `assets/words/<language>.po`.
 """

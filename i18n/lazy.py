@@ -73,7 +73,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def error_message(error: BaseException) -> str:
-    """Return the message of an exception, which is lazy if the exception was raised with a lazy message.
+    """Return the message of an exception; it is a lazy message if the exception was raised with one.
 
     >>> error_message(ValueError(LazyMessage("No {n}.", values={"n": 3}))).template, error_message(ValueError(3))
     ('No {n}.', '3')
@@ -95,9 +95,9 @@ def message_parts(said: str) -> dict[str, Any] | None:
 
 
 def restore_message(said: str, made_of: Any) -> str:
-    """Restore a lazy message from ``message_parts``.
+    """Restore a lazy message from the result of ``message_parts``.
 
-    Return the given string if the parts are malformed or yield another text.
+    Return the given string if the parts are malformed or give another text.
 
     >>> restore_message("No 3.", message_parts(LazyMessage("No {n}.", values={"n": 3}))).values
     {'n': 3}

@@ -140,7 +140,7 @@ def language_name(code: str) -> str:
 
 
 def active_language() -> str:
-    """Return the language set by ``use_language``, else that of the current visitor, else English."""
+    """Return the language set by ``use_language``, else the visitor's, else English."""
     chosen = _CHOSEN.get()
     if chosen is None and _FINDERS:
         chosen = _FINDERS[0]()

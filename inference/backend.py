@@ -55,7 +55,10 @@ class Backend(Protocol):
         ...
 
     def recent(self, key: str) -> Trace | None:
-        """Return the trace of an earlier request, recomputed if it was evicted; None for an unknown key."""
+        """Return the trace with the key of an earlier request; None if no such request is known.
+
+        An evicted trace is computed again.
+        """
         ...
 
     def predict(self, request: PredictRequest[Answer]) -> Answer:
@@ -97,7 +100,7 @@ class LocalBackend:
     def seeing(self) -> Sequence[ModelCard]:
         """Return the cards of models that read pictures: local models, then suggested hub models.
 
-        The network is not used.
+        No network is used.
         """
         return list_vision_models(self.settings)
 
@@ -204,7 +207,7 @@ class LocalBackend:
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
-        """Return the revision to load: for a fine-tuned model a stamp of its latest save, else ``revision``."""
+        """Return the revision to load: ``revision``, or the time stamp of a fine-tuned model's latest save."""
         return sources.state_stamp(model, self.settings) if sources.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:
@@ -222,7 +225,7 @@ class LocalBackend:
         return hub.fetch_offer(model, revision, self.settings)
 
     def download(self, offer: Offer) -> Download:
-        """Start or resume the download of a hub model, as returned by ``look``.
+        """Start or resume the download of a hub model that ``look`` returned.
 
         All sessions share the returned download.
         """
@@ -233,9 +236,10 @@ class LocalBackend:
         return download.start()
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """Return a model's kind of input: text, pictures or both, constants of inference.pictures.image_processing.
+        """Return the kind of input that a model reads: text, pictures or both.
 
-        The model is not loaded. Raise UserError if it cannot be found or its configuration cannot be read.
+        The values are constants of inference.pictures.image_processing. The model is not loaded. Raise UserError if it
+        cannot be found or its configuration cannot be read.
         """
         from inference.files import checkpoint, sources
 

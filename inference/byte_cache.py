@@ -70,7 +70,7 @@ class ByteLru(Generic[Value]):
                 self._drop(key)
 
     def make_room(self, nbytes: int) -> None:
-        """Evict values until ``nbytes`` more bytes fit, so that a new value never exceeds the budget."""
+        """Evict values until ``nbytes`` more bytes fit, so that adding a value never exceeds the budget."""
         with self._lock:
             self._trim(max(0, self.budget - nbytes))
 

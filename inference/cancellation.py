@@ -20,7 +20,7 @@ LOOK = 0.5  # seconds between two checks that a waiting visitor is still connect
 
 
 class Visitor(NamedTuple):
-    """A visitor: an identifier, and a function that returns True after the visitor has left the page."""
+    """A visitor: an identifier, and a function that returns True once the visitor has left the page."""
 
     who: str
     gone: Callable[[], bool]
@@ -34,7 +34,7 @@ class Cancelled(UserError):
 
     @property
     def timed_out(self) -> bool:
-        """Return True if the time limit passed, so that the visitor must see a message."""
+        """Return True if the time limit passed; False if the visitor left or stopped the work."""
         return self.message != GONE
 
     def copy(self) -> Cancelled:
@@ -43,11 +43,11 @@ class Cancelled(UserError):
 
 
 class CancelToken:
-    """The cancellation of a request: after ``seconds``, when ``gone`` returns True, or by ``stop``.
+    """An object by which a request is cancelled.
 
-    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished
-    layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled. ``stop`` may be called
-    from any thread.
+    It is cancelled after ``seconds``, if ``gone`` returns True, or by ``stop``, which any thread may call. ``who``
+    identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of finished layers
+    and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
 
     >>> ends = CancelToken()
     >>> ends.check()
@@ -126,7 +126,7 @@ def set_visitor_source(finder: Callable[[], Visitor | None]) -> None:
 def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[None]:
     """Inside the block, cancel the work if the visitor leaves or ``seconds`` pass.
 
-    Inside another such block, the outer limits apply. Without a visitor, as in a program, there is no limit.
+    In nested blocks, the limits of the outermost apply. Without a visitor, as in a program, there is no limit.
     ``progress`` is passed to the CancelToken.
     """
     visitor = _find_visitor() if _stop.get() is None else None
@@ -150,12 +150,12 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """Register the function that runs a call in the thread that waits for this worker thread."""
+    """Register the function by which worker threads run a call in the thread that waits for them."""
     _hand.set(hand)
 
 
 def run_in_calling_thread(work: Callable[[], None]) -> None:
-    """Run ``work`` in the thread that made the request, for example to draw progress.
+    """Run ``work`` in the thread that made the request, which waits, for example to draw progress there.
 
     Exceptions of ``work`` are raised here.
     """

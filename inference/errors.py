@@ -23,12 +23,20 @@ OUT_OF_MEMORY = gettext_lazy("Out of memory. Pick a smaller model or a shorter t
 class UserError(ValueError):
     """Raised if a request cannot be served; the message is a sentence for the person who made it.
 
-    ``way_out`` names the remedy, for a button: "cut" (read only the first tokens), "download" (fetch the model
-    first), "revision" (use the revision in ``details``), "embedded" (use the embedded model), "retry" (try again
-    later), "busy" (try the same request again soon), "text" (change the text), "pair" (omit the second text),
-    "reads" (use the ``model`` in ``details``, whose vocabulary covers the text, or another text), "head" (use one
-    of the ``models`` in ``details``, which have the required head) or None. ``details`` holds the values in the
-    message, such as ``tokens`` and ``limit``.
+    ``way_out`` names the remedy, for a button:
+
+    - "cut": read only the first tokens
+    - "download": fetch the model first
+    - "revision": use the revision in ``details``
+    - "embedded": use the embedded model
+    - "retry": try again later
+    - "busy": try the same request again soon
+    - "text": change the text
+    - "pair": omit the second text
+    - "reads": use the ``model`` in ``details``, whose vocabulary covers the text, or another text
+    - "head": use one of the ``models`` in ``details``, which have the required head
+
+    It is None without a remedy. ``details`` has the values in the message, such as ``tokens`` and ``limit``.
 
     >>> UserError("The text is empty. Type a sentence.", way_out="text").way_out
     'text'
@@ -66,7 +74,7 @@ def report(error: OSError) -> int:
 
 
 def hide_details() -> None:
-    """Keep tracebacks of the causes of UserErrors out of standard error, unless logging is configured."""
+    """Keep the exceptions that caused a UserError out of standard error, unless logging is configured."""
     logging.getLogger("inference").addHandler(logging.NullHandler())
 
 
@@ -83,7 +91,7 @@ def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterato
     """Inside the block, convert exceptions from loading foreign files to a UserError with ``sentence``.
 
     The list of exceptions was found by tests with hostile and broken files: transformers, safetensors and tokenizers
-    raise all of these. The original messages quote paths of this machine, so they go only to the log.
+    raise all of these. The original messages contain paths of this machine, so they are only logged.
     """
     from pickle import UnpicklingError
 

@@ -18,7 +18,7 @@ _SCHEMA = 1  # increase it if the same request would give another answer
 def key_of(value: Any) -> str:
     """Return the SHA-256 of a dataclass in canonical JSON, 64 hexadecimal digits.
 
-    Texts may contain lone surrogates.
+    Texts with lone surrogates (invalid Unicode) are allowed.
 
     >>> from inference.request import TraceRequest
     >>> key_of(TraceRequest(text="a")) == key_of(TraceRequest(text="a")) != key_of(TraceRequest(text="b"))
@@ -32,8 +32,8 @@ def key_of(value: Any) -> str:
 def to_json_value(value: Any, outermost: bool = True) -> Any:
     """Convert a dataclass or another value to JSON types.
 
-    A dataclass inside of it (``outermost`` False) also states its class, to distinguish classes with equal fields. A
-    picture is represented by its key.
+    A nested dataclass (``outermost`` False) also states its class, because classes may have equal fields. A picture is
+    represented by its key.
     """
     if isinstance(value, Picture):
         return {"picture": value.key}
@@ -73,14 +73,15 @@ EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
 class TraceRequest:
     """A request to trace a text or picture with a model.
 
-    ``model`` is the name of the embedded model, a hub id or an allowed local folder; ``revision`` is a branch, tag
-    or commit. ``pair`` is a second text that is read together with the first. ``target`` is the output text of an
-    encoder-decoder; without it the model generates greedily. ``written`` gives the output as token ids instead:
-    the target of an encoder-decoder, or the continuation that a decoder writes after the text as its prompt.
-    ``cut`` keeps only that many tokens from the start, special tokens included. ``edits`` are changes inside the
-    attention (attention.edits); if the model generates text, edits that name missing tokens have no effect.
-    ``picture`` is the input of a vision transformer, with or without a text. With ``side`` the whole picture is
-    read, its longer side scaled to about that many pixels, instead of as the model's processor does.
+    ``model`` is the name of the embedded model, a hub id or an allowed local folder; ``revision`` is a branch, tag or
+    commit. ``pair`` is a second text that is read together with the first. ``target`` is the output text of an
+    encoder-decoder; without it the model generates greedily. ``written`` gives the output as token ids: the target of
+    an encoder-decoder, or a decoder's continuation of the text.
+
+    ``cut`` truncates the text to that many tokens, special tokens included. ``edits`` are changes inside the attention
+    (attention.edits). If the model generates text, edits of tokens that do not exist have no effect. ``picture`` is the
+    input of a vision transformer, with or without a text. With ``side``, the whole picture is read, and its longer side
+    is scaled to about that many pixels. Otherwise the model's processor decides.
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -101,13 +102,13 @@ class TraceRequest:
     def key(self) -> str:
         """Return the SHA-256 of the request in canonical JSON, 64 hexadecimal digits.
 
-        Texts may contain lone surrogates.
+        Texts with lone surrogates (invalid Unicode) are allowed.
         """
         return key_of(self)
 
     @property
     def weight(self) -> int:
-        """Estimate the bytes of memory that this request takes."""
+        """Estimate the memory in bytes that this request object takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
         seen = 0 if self.picture is None else self.picture.nbytes
         return 500 + seen + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())

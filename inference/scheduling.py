@@ -1,4 +1,4 @@
-"""Fair scheduling of visitors, short work before long work, and a single thread for NumPy."""
+"""Fair scheduling: visitors in turn, short work before long work, and a single thread for NumPy."""
 
 from __future__ import annotations
 
@@ -206,8 +206,8 @@ NICE = 10  # added niceness, as for trainings: on a contested core such work get
 class Scheduler(FairSemaphore):
     """A semaphore with ``places`` for short work, and as many extra places for long work.
 
-    The duration of the work need not be known beforehand. Work that has taken ``short`` CPU seconds gets a lower
-    priority, and its place goes to other work if an extra place is free. Only Linux has priorities for single
+    The duration of the work need not be known beforehand. After ``short`` seconds of CPU time, work gets a lower
+    priority, and its place is given to other work if an extra place is free. Only Linux has priorities for single
     threads; on other systems this class is a plain semaphore.
 
     >>> Scheduler(2).run(lambda: 6 * 7)

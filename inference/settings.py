@@ -60,7 +60,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """The operator's limits and folders. By default models get half of the memory and traces a quarter."""
+    """The operator's limits and folders; by default, models get half of the memory and traces a quarter."""
 
     model_memory_bytes: int = field(default_factory=lambda: machine_memory() // 2)
     trace_memory_bytes: int = field(default_factory=lambda: machine_memory() // 4)

@@ -1,4 +1,7 @@
-"""Checks on the parts of a model: sizes, parameters, trainable shares, and labels of data sets."""
+"""Checks on the parts of a model: sizes, parameters, trainable shares, and labels of data sets.
+
+A check is a function that computes the correct answer to a question of a lesson.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encod
 def size(asked: CheckContext, *, of: str) -> CheckedAnswer:
     """Return a size of the model: its "layers", "heads", "width", "vocabulary", or "millions" of parameters.
 
-    Layers and heads are those of the input's ``part``, or else of the first stack.
+    Layers and heads are those of the input's stack ``part``, or else of the first stack.
     """
     build, part = _build(asked), asked.reading.part
     stack = (build.stack(part) if part else None) or build.stacks[0]
@@ -79,7 +82,7 @@ def parameter_share(asked: CheckContext, *, of: str) -> CheckedAnswer:
 
 
 def numpy_stages(asked: CheckContext) -> CheckedAnswer:
-    """Count the stages of a forward pass that NumPy recomputes from token ids and weights."""
+    """Count the stages (torch calls) of a forward pass that NumPy recomputes from token ids and weights."""
     one, trace = asked.reading, asked.trace()
     written = () if trace.target is None else trace.target.ids
     passed = asked.models.inspect(
@@ -97,7 +100,7 @@ def numpy_stages(asked: CheckContext) -> CheckedAnswer:
 
 
 def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
-    """Count the parameters that a new classification head has for the classes of a bundled data set."""
+    """Count the parameters of a new classification head for the classes of a bundled data set."""
     classes, build = len(_load(data).labels), _build(asked)
     new = classes * (build.width + 1)
     return CheckedAnswer(
@@ -116,9 +119,9 @@ def head_parameters(asked: CheckContext, *, data: str) -> CheckedAnswer:
 
 
 def trainable_share(asked: CheckContext, *, frozen: int) -> CheckedAnswer:
-    """Compute the share of trainable parameters in percent, if the lowest layers are frozen.
+    """Compute the share of trainable parameters in percent, if the embeddings and some layers are frozen.
 
-    The embeddings and the lowest ``frozen`` layers are frozen.
+    The frozen layers are the lowest ``frozen``.
     """
     build = _build(asked)
     layers = build.stacks[0].layers

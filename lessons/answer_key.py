@@ -50,7 +50,7 @@ class CheckInput:
 class CheckedAnswer:
     """The correct answer to a question, with an explanation that contains the numbers behind it.
 
-    ``others`` are accepted too, and a number may deviate by ``tolerance``.
+    The answers in ``others`` are accepted, too, and a number may deviate by ``tolerance``.
     """
 
     answer: Answer
@@ -78,7 +78,7 @@ def _normalize_answer(answer: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class CheckContext:
-    """The backend of models, and the input on which a check is computed."""
+    """The backend of models, and the input for which a check computes its answer."""
 
     models: Backend
     reading: CheckInput
@@ -94,7 +94,7 @@ class CheckContext:
         return self.models.trace(TraceRequest(**one.request_fields, target=one.target or None))
 
     def view(self) -> View:
-        """Return the view of the trace with the input's view options; raise Unanswerable if it lacks the part."""
+        """Return the view of the trace with the input's view options; raise Unanswerable if it lacks the stack."""
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
@@ -104,7 +104,7 @@ class CheckContext:
 
 
 def place(cells: tuple[DisplayToken, ...], word: str) -> int:
-    """Return the index of a word's cell, ignoring case; "bank#2" is the second occurrence of "bank".
+    """Return the index of a word, ignoring case; "bank#2" is the second occurrence of "bank".
 
     Raise Unanswerable if the word is missing.
 

@@ -31,7 +31,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
     return CheckedAnswer(
         found,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -43,7 +43,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """Compute the mean weight that the words of the text other than ``word`` give ``to`` in a head."""
+    """Compute the mean weight on ``to`` over the words of the text other than ``word``, in a head."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -51,7 +51,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.1%}; the other words give it {usual:.1%} "
             "on average.",
             layer=layer,
             head=head,
@@ -65,9 +65,9 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
 
 
 def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """Find the head whose weight from ``word`` to ``to`` most exceeds the mean weight that other words give ``to``.
+    """Find the head whose weight from ``word`` to ``to`` is most above the mean weight of other words on ``to``.
 
-    Heads within ``within`` of the best are correct too.
+    Heads within ``within`` of the best are correct, too.
     """
     view = asked.view()
     beyond, given = _beyond(view, word, to)
@@ -75,8 +75,8 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
-            "average. In no other of the {heads} heads is it {beyond:.3f} beyond them.",
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.1%}, the other words give it {usual:.1%} on "
+            "average. In no other of the {heads} heads is it {beyond:.1%} beyond them.",
             layer=layer,
             head=head,
             word=word,
@@ -93,7 +93,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
 def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
     """Find the head with the largest weight from ``word`` to ``to``.
 
-    Heads within ``within`` of the best are correct too.
+    Heads within ``within`` of the best are correct, too.
     """
     view = asked.view()
     given = view.rows(place(view.queries, word))[..., place(view.keys, to)]
@@ -101,7 +101,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
+            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.1%}, the most of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -136,8 +136,8 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Head {layer}-{head} gives {share:.2f} to the token at that distance, the mean over the words; the "
-            "next best head gives {next:.2f}.",
+            "Head {layer}-{head} gives {share:.0%} to the token at that distance, the mean over the words; the "
+            "next best head gives {next:.0%}.",
             layer=layer,
             head=head,
             share=float(shares[layer, head]),
@@ -148,9 +148,9 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
 
 
 def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
-    """Find the cell to which ``word`` gives the largest weight in a head.
+    """Find the token or word to which ``word`` gives the largest weight in a head.
 
-    Special tokens are left out unless ``special``.
+    Special tokens are left out unless ``special`` is set.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -160,7 +160,7 @@ def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, spe
     return CheckedAnswer(
         at,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -181,7 +181,7 @@ def preferred(  # noqa: PLR0913  # a head, and three words
     return CheckedAnswer(
         to if one > other else over,
         gettext_lazy(
-            "In head {layer}-{head}, “{word}” gives “{to}” {one:.3f} and “{over}” {other:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {one:.1%} and “{over}” {other:.1%}.",
             layer=layer,
             head=head,
             word=word,
@@ -197,24 +197,19 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
     """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
-    many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
-    more = gettext_lazy(
-        "In {many} of {heads} heads, more than half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
+    many = int(prefers.sum())
+    return CheckedAnswer(
+        float(many),
+        gettext_lazy(
+            "In {many} of {heads} heads, “{word}” gives “{to}” more than “{over}”.",
+            many=many,
+            heads=prefers.size,
+            word=word,
+            to=to,
+            over=over,
+        ),
+        tolerance=0,
     )
-    half = gettext_lazy(
-        "In {many} of {heads} heads, exactly half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    fewer = gettext_lazy(
-        "In {many} of {heads} heads, fewer than half of them, “{word}” gives “{to}” more than “{over}”.",
-        many=many,
-        **values,
-    )
-    said = half if 2 * many == prefers.size else more if 2 * many > prefers.size else fewer
-    return CheckedAnswer(float(many), said, tolerance=0)
 
 
 def heads_turning(  # noqa: PLR0913  # three words, the other text and the margin
@@ -222,7 +217,7 @@ def heads_turning(  # noqa: PLR0913  # three words, the other text and the margi
 ) -> CheckedAnswer:
     """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``.
 
-    Each difference of the two weights must exceed ``by``.
+    In each text, the weights on both words must differ by more than ``by``.
     """
     here, there = asked.view(), asked.reads({"text": other}).view()
     turned = _prefers(here, word, to, over, by) & _prefers(there, word, over, to, by)
@@ -248,7 +243,7 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
     )
     return CheckedAnswer(
-        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.3f}.", weight=largest)
+        largest, gettext_lazy("The largest weight to a later token, in any head, is {weight:.1%}.", weight=largest)
     )
 
 
@@ -380,7 +375,7 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 
 
 def reads(name: str, value: Any) -> bool:
-    """Return True if an argument of a check replaces a field of its input, such as the text."""
+    """Return True if the argument ``name`` of a check replaces a field of the check's input, such as the text."""
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 
 

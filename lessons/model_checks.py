@@ -44,7 +44,7 @@ def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
-    """Compute how much the swap of two words changes any attention map, apart from the swap itself.
+    """Compute the largest change of any attention weight if two words are swapped, apart from the swap itself.
 
     The maps are permuted back before the comparison. With ``positions`` False, the model has no positional encodings.
     """
@@ -105,7 +105,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
 
 
 def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
-    """Find the most probable token for the first mask; the ``within`` most probable are correct too."""
+    """Find the most probable token for the first mask; the ``within`` most probable are correct, too."""
     first, *others = _fill_blanks(asked).blanks[0].guesses[: max(1, within)]
     return CheckedAnswer(
         first.piece,
@@ -156,11 +156,11 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
     at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
     values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
     of_layer = gettext_lazy(
-        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.2f}.",
+        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.0%}.",
         **values,
     )
     of_head = gettext_lazy(
-        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.2f}.", **values
+        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.0%}.", **values
     )
     return CheckedAnswer(at, of_layer if head < 0 else of_head)
 
@@ -174,13 +174,13 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
     given = float(weights[place(found.target, word), place(found.source, to)])
     return CheckedAnswer(
         given,
-        gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.3f}.", word=word, to=to, weight=given),
+        gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.1%}.", word=word, to=to, weight=given),
         tolerance=0.01,
     )
 
 
 def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatArray, Alignment]:
-    """Return a head's cross-attention, shape (target, source), and the alignment that it defines.
+    """Return a head's cross-attention, shape (target, source), and the alignment computed from it.
 
     Each row is that of the step that generates the target word. ``head`` -1 averages the heads of the layer. Raise
     Unanswerable without cross-attention.

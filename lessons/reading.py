@@ -55,7 +55,9 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(path: Path, found: dict[Path, int]) -> int:
-    """Return the line number of a path, else of its first child, else of its nearest parent, else 1.
+    """Return the line number of a path, or of the nearest path that has one; 1 if none has.
+
+    Its first child is tried first, then its parents.
 
     >>> line_of(("step", 0, "title"), {("step", 0): 2, ("step", 0, "title", "en"): 3})
     3
@@ -126,7 +128,7 @@ class TomlTable:
         self.seen.update(self.values)
 
     def done(self) -> None:
-        """Record an error for every key that was never read, most often a misspelt name."""
+        """Record an error for every key that was not read; most often its name is misspelt."""
         for name in self.values:
             if name not in self.seen:
                 self.fault(name, gettext_lazy("“{name}” is not known here.", name=name[:40]))

@@ -39,7 +39,7 @@ class LocalizedText:
 
 @dataclass(frozen=True)
 class CheckCall:
-    """A call of a check in a lesson file: the check's name and its arguments (lessons/checks.py)."""
+    """A check that a lesson file names, with its arguments (lessons/checks.py)."""
 
     check: str
     given: tuple[tuple[str, Any], ...] = ()
@@ -58,7 +58,7 @@ class Claim:
 class LessonView:
     """A view of the app that a step opens: the page, the query, and words to highlight.
 
-    With ``yours``, readers may use their own text instead. ``also`` are further views, offered as links.
+    If ``yours`` is set, readers may use their own text instead. ``also`` are further views, offered as links.
     """
 
     page: str
@@ -70,9 +70,9 @@ class LessonView:
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """A question of a lesson, whose answer is computed by ``check`` or given as ``right``.
+    """A question of a lesson; its answer is computed by ``check`` or given as ``right``.
 
-    With neither, any answer is accepted.
+    Without either, any answer is accepted.
     """
 
     kind: str  # a member of KINDS
@@ -129,7 +129,7 @@ class Lesson:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages in which the lesson is available, those of its title.
+        """Return the languages in which the lesson is available: the languages of its title.
 
         >>> Lesson(LocalizedText((("en", "A"), ("zh", "B"))), 5, LocalizedText(), LocalizedText(), ()).languages
         ('en', 'zh')

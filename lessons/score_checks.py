@@ -49,9 +49,10 @@ def weight_rank(asked: CheckContext, *, layer: int, head: int, word: str, to: st
 def largest_source(  # noqa: PLR0913  # a head, two words and a side
     asked: CheckContext, *, layer: int, head: int, word: str, to: str, side: str
 ) -> CheckedAnswer:
-    """Find the part of the model that adds most to the score of ``to`` for ``word``, on the "query" or the "key" side.
+    """Find the part of the model that adds most to the score of ``to`` for ``word``, as a name such as "ffn_2".
 
-    The score is decomposed exactly, as by `headlight why`; the answer is a name such as "ffn_2".
+    ``side`` is "query" or "key": the vector to which the part contributes. The score is decomposed exactly, as by
+    `headlight why`.
     """
     view = asked.view()
     check_head(view, layer, head)
@@ -89,7 +90,7 @@ def largest_source(  # noqa: PLR0913  # a head, two words and a side
 
 
 def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer:
-    """Count the held-out sentences in which a head links the pronoun to its noun; the scores are stored."""
+    """Count the held-out sentences in which a head links the pronoun to its noun, from stored scores."""
     found = stored_pronoun_head(asked.trace().model)
     if found is None:
         raise Unanswerable(gettext_lazy("The heads of this model have no stored score for pronouns."))
@@ -112,9 +113,9 @@ def pronoun_hits(asked: CheckContext, *, layer: int, head: int) -> CheckedAnswer
 
 
 def mean_entropy(asked: CheckContext, *, scaled: bool = True) -> CheckedAnswer:
-    """Compute the mean attention entropy over all heads and queries in bits, with or without 1/√d_k.
+    """Compute the mean attention entropy over all heads and queries, in bits.
 
-    Without ``scaled``, scores are not divided by √d_k.
+    If ``scaled`` is False, scores are not divided by √d_k.
     """
     records = [record for record in asked.trace().records() if isinstance(record, Record)]
     if not records:
@@ -147,7 +148,7 @@ def share_to_later(asked: CheckContext) -> CheckedAnswer:
         100 * share,
         gettext_lazy(
             "On average, a token gives {share:.1%} of its attention to later tokens; the largest such weight is "
-            "{largest:.2f}.",
+            "{largest:.0%}.",
             share=share,
             largest=float(maps.max()),
         ),
@@ -170,7 +171,7 @@ def toy_weight(_asked: CheckContext, *, example: str, word: str, to: str) -> Che
 def toy_word(_asked: CheckContext, *, example: str, word: str, layer: bool = True) -> CheckedAnswer:
     """Find the most probable next word after ``word`` in an example of the page Toy example.
 
-    Without ``layer``, residual connections, norms and the feed-forward part are left out.
+    If ``layer`` is False, residual connections, norms and the feed-forward part are left out.
     """
     given, worked = _toy_example(example, layer)
     words = [given["words"][at] for at in worked.chances.argmax(axis=1)]

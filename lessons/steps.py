@@ -1,4 +1,4 @@
-"""The question of a lesson's step: its right answer, and the part of the view to withhold before it."""
+"""The question of a lesson's step: its right answer, and the part of the view to hide before the answer."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def markdown_of(said: LocalizedText) -> str:
 
 
 def withheld_part(step: LessonStep, view: str | None) -> str:
-    """Return the part of a step's view that would reveal the answer: VIEW, RESULTS, or "" for nothing.
+    """Return the part of a step's view that must be hidden because it shows the answer.
 
-    ``view`` is the name of the view. A question for a head is answered by looking through the maps, and a free answer
-    has nothing to reveal.
+    It is VIEW, RESULTS, or "" for nothing; ``view`` is the name of the view. A question for a head hides nothing,
+    because readers answer it by looking through the maps, and a free answer has nothing to hide.
     """
     question = step.question
     if question is None or step.view is None or question.kind in ("head", "text"):
@@ -56,7 +56,7 @@ def right_answer(question: LessonQuestion, asked: CheckContext) -> CheckedAnswer
 
 
 def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[DisplayToken] = ()) -> str:
-    """Format an answer in the reader's language; ``keys`` are the cells that an answer may name by its index."""
+    """Format an answer in the reader's language; ``keys`` are the tokens that an answer may give by its index."""
     if isinstance(answer, tuple):
         return _("head {layer}-{head}", layer=answer[0], head=answer[1])
     if question.kind == "choice":
@@ -69,7 +69,7 @@ def format_answer(question: LessonQuestion, answer: Answer, keys: Sequence[Displ
 def describe_answer(
     question: LessonQuestion, right: CheckedAnswer, keys: Sequence[DisplayToken] = ()
 ) -> LazyMessage | str:
-    """Return a sentence with the right answer and the numbers behind it, in a message that can be translated later."""
+    """Return a translatable sentence with the right answer and the numbers behind it."""
     if right.said and question.kind != "choice":
         return right.said
     answer = format_answer(question, right.answer, keys)

@@ -88,7 +88,7 @@ def joint_loss(asked: CheckContext, *, seed: int = 1) -> CheckedAnswer:
 
 
 def dropout_values(asked: CheckContext, *, share: int) -> CheckedAnswer:
-    """Count how many different probabilities the best candidate gets in passes with dropout.
+    """Count the different probabilities of the best candidate in passes with dropout.
 
     ``share`` is the dropout rate in percent.
     """
@@ -144,7 +144,7 @@ def forced_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
 def word_cosine(asked: CheckContext, *, word: str, other: str, level: int = -1) -> CheckedAnswer:
     """Compute the cosine similarity of a word's vectors in this text and in ``other``, after ``level`` layers.
 
-    Level 0 is the input of the first layer, and -1 the output of the last.
+    A ``level`` of 0 is the input of the first layer, and -1 the output of the last.
     """
     model = asked.reading.model
     states = [asked.models.inspect(HiddenStates(model=model, text=text)) for text in (asked.reading.text, other)]

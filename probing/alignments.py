@@ -221,7 +221,7 @@ SKIPPED = ("text", "cut")  # ``way_out`` values of errors that concern a single 
 
 
 class TraceSource(Protocol):
-    """The part of a backend that scoring needs."""
+    """The method of a backend that scoring calls."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Return the traces of some texts, in the order of the requests."""
@@ -250,7 +250,7 @@ class AlignmentRun:
 
 @dataclass(frozen=True, eq=False)
 class BestHead:
-    """The best head on one half of the sentences, with its scores on the other half; shares are in percent."""
+    """The best head on one half of the sentences, with its scores on the other half, in percent."""
 
     layer: int
     head: int
@@ -266,19 +266,19 @@ class BestHead:
 
     @property
     def verdict(self) -> str:
-        """Return whether the head aligns "more", "less" or "not clearly more" words correctly than the diagonal
-        baseline.
-        """
+        """Return "more", "less" or "not clearly more": the head's correct words compared with the diagonal's."""
         return verdict(self.p, self.share - self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentState:
-    """The progress of a run, and the counts of correct links so far.
+    """The progress of a run, and the counts of correctly aligned words so far.
 
-    ``heads`` maps each half to counts of shape (convention, layer, head); ``diagonal`` and ``chance`` map it to the
-    counts of a single baseline. ``gains`` maps it to an array per sentence pair: the words that a head finds minus the
-    words that the diagonal finds, shape (convention, layer, head).
+    The sentences are divided into two halves, which are the keys of all mappings. ``heads`` has the correct words of
+    each head, shape (convention, layer, head). A convention is a way to read a cross-attention row
+    (CrossRowConvention). ``diagonal`` and ``chance`` have the correct words of the two baselines. ``gains`` has an
+    array per sentence pair: the words that a head finds minus those that the diagonal finds, shape (convention, layer,
+    head).
     """
 
     done: int = 0  # finished chunks
@@ -295,7 +295,7 @@ class AlignmentState:
         return total(list(self.heads.values()))
 
     def best(self, read_at: CrossRowConvention) -> BestHead | None:
-        """Return the best head if rows are read by ``read_at``; None as long as one of the halves is empty."""
+        """Return the best head if rows are read by the convention ``read_at``; None while a half is empty."""
         if len(self.heads) < HALVES:
             return None
         at = READINGS.index(read_at)

@@ -93,7 +93,7 @@ def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, d
 
 
 def print_code_notes(backend: LocalBackend, model: str, revision: str | None) -> None:
-    """Print which program code of a model on this machine is not run, a line for each kind; may raise UserError."""
+    """Print a line for each kind of program code in a model's folder that is not run; may raise UserError."""
     source = sources.find(model, revision, backend.settings)
     for note in code_notes(source.folder, checkpoint.inspect(source.folder, source.name).config):
         print(f"{source.name}: {note}", file=sys.stderr)

@@ -38,7 +38,7 @@ class AnnotatedCorpus:
 
 @dataclass(frozen=True)
 class ParsedCorpus:
-    """The annotated texts of a file, and the number of rows without a link."""
+    """The annotated texts of a file, and the number of rows without a link, which are left out."""
 
     items: tuple[AnnotatedText, ...]
     left_out: int = 0

@@ -57,9 +57,9 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
 
 
 def fit_row(fields: list[str], line: int, wanted: int, first: int) -> list[str]:
-    """Return a row with ``wanted`` fields: without the empty fields at its end, which spreadsheets write.
+    """Return a row with ``wanted`` fields, after dropping the empty fields that spreadsheets append.
 
-    ``first`` is the line of the header. Raise UserError if the row has fewer fields or further texts.
+    ``first`` is the line of the header. Raise UserError if the row has fewer fields, or text in surplus fields.
 
     >>> fit_row(["a", "b", "", " "], 2, 2, 1)
     ['a', 'b']
@@ -105,9 +105,9 @@ def lines(text: str) -> Iterator[str]:
 def find_delimiter(text: str) -> str:
     """Return the delimiter of a table, or ``JSON_LINES``; raise UserError for a single JSON value.
 
-    A delimiter that gives the first thousand rows the same number of fields is chosen, preferably with fields that
-    do not begin with a space, as after the commas of a sentence. Without such a delimiter, the most frequent in
-    the first line is chosen.
+    A delimiter fits if it divides each of the first thousand rows into the same number of fields. Fields that begin
+    with a space count against it, because commas in sentences do that. If none fits, the most frequent delimiter in the
+    first line is returned.
 
     >>> find_delimiter("a;b\\n1,5;2\\n"), find_delimiter('{"a": 1}\\n')
     (';', '')
@@ -152,7 +152,7 @@ def tab_rows(text: str) -> Iterator[Record]:
 
 
 def quotes_header(text: str) -> bool:
-    """Return True if all tab-separated fields of the first row are in quotation marks.
+    """Return True if the first row has tab-separated fields that are all in quotation marks.
 
     >>> quotes_header('"text"\\t"label"\\n'), quotes_header('"Go"\\tyes\\n')
     (True, False)

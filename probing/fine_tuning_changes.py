@@ -1,9 +1,9 @@
-"""Files with the divergence of each attention head from its state before fine-tuning.
+"""Files that store how much fine-tuning changed each attention head (Jensen–Shannon divergence, in bits).
 
-``changes.json`` describes the comparison and is written last; ``bits.safetensors`` contains every sentence's
-divergences, ``maps.safetensors`` the attention maps of a few sentences, and ``film.safetensors`` the training
-snapshots. The twins are controls that were fine-tuned on shuffled labels (training/finetune/control.py). Earlier
-versions wrote NumPy archives (``.npz``), which are still read.
+``changes.json`` describes the comparison and is written last. ``bits.safetensors`` contains the divergences for every
+sentence, ``maps.safetensors`` the attention maps of a few sentences, and ``film.safetensors`` the training snapshots.
+The twins are controls that were fine-tuned on shuffled labels (training/finetune/control.py). Earlier versions wrote
+NumPy archives (``.npz``), which are still read.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def write(
 
 
 def refuse(folder: Path, why: str) -> None:
-    """Write the reason why a comparison is impossible, in place of its facts."""
+    """Write the reason why a comparison is impossible, instead of its metadata."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(
         json.dumps({"refused": why, "of": lazy.message_parts(why)}, ensure_ascii=False) + "\n",
@@ -108,7 +108,7 @@ def failure_reason(folder: Path) -> str:
 
 
 def is_complete(folder: Path) -> bool:
-    """Return True if the comparison, or the reason why it is impossible, has been written."""
+    """Return True if the result of a comparison, or the reason for its failure, has been written."""
     return (folder / FACTS).is_file()
 
 
@@ -126,8 +126,8 @@ def facts(folder: Path) -> ChangeFacts:
 def bits(folder: Path, who: str, rows: str) -> FloatArray:
     """Load the divergence of every head from its pretrained state, in bits, shape (sentence, layer, head).
 
-    ``who`` is the fine-tuned model or a control, and ``rows`` selects the rows that are averaged. The value is NaN if
-    a sentence has no such rows.
+    ``who`` is the fine-tuned model or a control. ``rows`` names the rows of the map over which the divergence is
+    averaged; the value is NaN if a sentence has no such rows.
     """
     return load_arrays(folder / BITS)[f"{who}_{rows}"]
 
@@ -149,7 +149,8 @@ def film(folder: Path) -> RecordedSnapshots | None:
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
     """Load the divergences of the model and of its controls, for the sentences that have such rows.
 
-    The keys are those of ``WHO``.
+    ``rows`` names the rows of the maps over which a divergence is averaged. The keys of the result are listed in
+    ``WHO``.
     """
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))
@@ -159,9 +160,10 @@ def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
 def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
     """Test for each head if fine-tuning changed it more than training on shuffled labels did.
 
-    ``task`` and ``twin`` are the divergences of both models, (sentence, layer, head); heads are numbered layer by
-    layer. The values of a sentence form a pair, and a paired sign-flip test, corrected for all heads, compares the
-    task with the twin (probing/text_pairs.py). The result generalises to other sentences, not to other training runs.
+    ``task`` and ``twin`` are the divergences of the fine-tuned model and of the control, (sentence, layer, head). Both
+    values of a sentence form a pair. A paired sign-flip test, corrected for all heads, compares them
+    (probing/text_pairs.py). In the result, heads are numbered layer by layer. It generalises to other sentences, but
+    not to other training runs.
 
     >>> found = compare_drift(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
@@ -173,23 +175,25 @@ def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
 
 
 def lead_threshold(twins: Sequence[FloatArray]) -> float:
-    """Return the lead over two twins that any head reaches by chance in a share ``LEVEL`` of training runs.
+    """Return the lead that no head exceeds by chance, except in a share ``LEVEL`` of training runs.
 
-    A lead is how much further a head drifts in the fine-tuned model than in its controls. The twins have shape (layer,
-    head), in bits; the lead and the threshold are Jensen–Shannon distances, the square roots of divergences, which are
-    a metric (doi:10.1109/TIT.2003.813506). All heads of a run may drift further together, so two twins give a single
-    difference, and a third run is compared with their largest difference in any head. The ratio of two normal
-    variables has a Cauchy distribution, of which a share ``LEVEL`` lies beyond ``AHEAD``. The threshold holds for all
-    heads jointly; `bench/simulations.py` simulates such runs.
+    The lead of a head is how much further it moves in the fine-tuned model than in its controls. ``twins`` are two
+    controls, (layer, head), in bits. Lead and threshold are Jensen–Shannon distances, the square roots of divergences,
+    which are a metric (doi:10.1109/TIT.2003.813506).
+
+    All heads of a run may move further together, so the two controls give a single independent difference: the largest
+    of any head. A third run is compared with it. If runs vary normally, the ratio of two differences has a Cauchy
+    distribution, of which a share ``LEVEL`` is beyond ``AHEAD``. The threshold holds for all heads jointly;
+    `bench/simulations.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())
 
 
 def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
-    """Return how much further each head drifts in the model than in its controls, on average, shape (layer, head).
+    """Return how much further each head moves in the model than in its controls on average, (layer, head).
 
-    The value is a difference of Jensen–Shannon distances.
+    The value is a difference of Jensen–Shannon distances, the square roots of the divergences ``task`` and ``twins``.
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(lead_threshold(twins) / AHEAD, 2), mean_lead(np.full((1, 4), 0.25), twins).round(2).tolist()
@@ -217,7 +221,7 @@ def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
 
 
 def load_arrays(file: Path) -> Mapping[str, FloatArray]:
-    """Load the arrays of a file; an archive (.npz) of an earlier version in its place is read too."""
+    """Load the arrays of a file, or of the NumPy archive (.npz) that an earlier version wrote."""
     if file.is_file():
         return decode(file.read_bytes())[1]
     with np.load(file.with_suffix(EARLIER)) as opened:

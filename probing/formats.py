@@ -64,7 +64,9 @@ def parse_conllu(text: str) -> ParsedCorpus:
 
 
 def relation(label: str) -> str:
-    """Return a dependency relation without its subtype, unless it is in ``KEPT``.
+    """Return a dependency relation without its subtype, such as "nsubj" for "nsubj:outer".
+
+    Relations in ``KEPT`` keep their subtype.
 
     >>> relation("obl:tmod"), relation("nmod:poss")
     ('obl', 'nmod:poss')

@@ -28,11 +28,11 @@ STORED = Path(__file__).resolve().parent.parent / "assets" / "pronoun_heads.json
 
 @dataclass(frozen=True)
 class PronounHeadScore:
-    """A head and its score on held-out links, next to the best rule; layer and head count from 0.
+    """A head's accuracy on held-out pronoun links, next to the best rule; layer and head count from 0.
 
-    Accuracies and the ends of the 95 % interval are in percent. ``rule`` is the English name of the rule. ``p`` is
-    two-sided, paired by sentence, and not corrected, because one head is tested. ``hits`` has the held-out links that
-    each head finds, (layer, head).
+    Accuracies and the ends of the 95 % interval are in percent, and ``rule`` is the English name of the rule. ``p``
+    compares head and rule: a two-sided test paired by sentence, without a correction, because one head is tested.
+    ``hits`` (layer, head) has the number of held-out links that each head finds.
     """
 
     layer: int
@@ -48,7 +48,7 @@ class PronounHeadScore:
 
 
 def best_pronoun_head(tally: HitCounts) -> PronounHeadScore | None:
-    """Return the best head for pronouns from the counts of all heads; None if a half has no links."""
+    """Return the best head for pronouns, from the links that each head finds; None if a half has no links."""
     row = held_out_best(tally, load_ready_set(PRONOUNS), GAP_RELATION)
     counts = tally.counts_of(GAP_RELATION, REPORTED_HALF)
     if row is None or counts is None:
@@ -69,7 +69,7 @@ def measure_pronoun_head(backend: ScoringBackend, model: str, revision: str | No
 
 
 def store(found: Mapping[ModelId, PronounHeadScore], file: Path = STORED) -> None:
-    """Write the pronoun heads of some models to a file, by the hash of the model's weights."""
+    """Write the best pronoun heads of some models to a file; the keys are hashes of the weights."""
     entries = {model.weights: {"model": model.name, **asdict(head)} for model, head in found.items()}
     file.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""Positional priors of attention heads, measured on bundled sentences or stored with the app.
+"""Positional priors: the mean weight that an attention head gives a position, such as the previous token.
 
-Models of a single text read every second annotated sentence (assets/probes); encoder-decoders read every second
-aligned pair (assets/alignments), so that all their stacks have input. The cost is two batches of short sentences,
-about the cost of a text of 400 tokens.
+They are measured on bundled sentences, or stored with the app. Models of a single text read every second annotated
+sentence (assets/probes). Encoder-decoders read every second aligned pair (assets/alignments), so that all their stacks
+have input. The cost is two batches of short sentences, about that of a text of 400 tokens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of heads as rows, lists of links, names of heads, and a summary for the terminal."""
+"""Scores of heads as table rows, lists of links, names of heads, and a summary for the terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[int, int, int]  # (direction, layer, head)
 
 @dataclass(frozen=True)
 class RelationRow:
-    """The accuracy of a head on a relation, in its better direction; layers and heads count from 0."""
+    """A head's accuracy on a relation, in its better direction; layers and heads count from 0."""
 
     relation: str
     layer: int
@@ -46,16 +46,16 @@ class RelationRow:
 
     @property
     def verdict(self) -> str:
-        """Return "more", "less" or "not clearly more": how the head compares with the baseline rule."""
+        """Return "more", "less" or "not clearly more": the head's links compared with the baseline rule's."""
         return verdict(self.p, self.accuracy - self.baseline)
 
 
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
     """Return a row for each relation and head, in the direction in which the head finds more links.
 
-    Directions (source to target, or the reverse) and the baseline rule are selected on the counts ``chooser``, or on
-    ``tally`` if it is None. The p-values are corrected for all heads and both directions of a relation, which allows
-    for the selection of the direction.
+    A head finds a link from source to target or the reverse. The direction and the baseline rule are chosen on the
+    counts ``chooser``, by default on ``tally`` itself. The p-values are corrected for all heads and both directions of
+    a relation, so they allow for the choice of the direction.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -63,7 +63,10 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """Return the rows of a single relation that occurs in ``tally``; see ``rows``."""
+    """Return a row for each head on a relation that occurs in the counts ``tally``.
+
+    The direction and the baseline rule are chosen on the counts ``chooser``, by default on ``tally`` itself.
+    """
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -78,10 +81,10 @@ def held_out_best(
 ) -> RelationRow | None:
     """Return the best head for a relation, chosen on one part of the data and evaluated on another.
 
-    The head is chosen on ``chooser`` and evaluated on the whole of ``tally``; without ``chooser``, it is chosen on one
-    half of ``tally`` and evaluated on the other. Return None if the relation does not occur in both parts. Choosing
-    and evaluating on the same links would make the best of many heads look skilled. The p-value is uncorrected; see
-    ``correct_together``.
+    Choosing and evaluating on the same links would make the best of many heads look skilled. The head is chosen on the
+    counts ``chooser`` and evaluated on all of ``tally``. Without ``chooser``, it is chosen on half of ``tally`` and
+    evaluated on the other half. Return None if the relation does not occur in both parts. The p-value is not corrected
+    for several relations; ``correct_together`` does that.
     """
     basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
     counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
@@ -93,7 +96,7 @@ def held_out_best(
 
 
 def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
-    """Return rows that are reported together, with p-values corrected for multiple testing (Holm's method)."""
+    """Correct the p-values of rows that are reported together for multiple testing (Holm's method)."""
     corrected = holm(np.array([row.p for row in found], np.float64))
     return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
 
@@ -101,9 +104,10 @@ def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
 def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return the row of a head, with the baseline rule chosen on the counts ``basis``.
+    """Return the row of a head; its baseline rule is the best on the counts ``basis``.
 
-    ``doubts`` are p-values, shape (direction, layer, head), and ``place`` is an index into them.
+    ``doubts`` are the p-values of all heads, shape (direction, layer, head). ``place`` is the index of this head in
+    them.
     """
     direction, layer, head = place
     bar, given = rule(basis, corpus, counts), candidates(corpus)
@@ -126,12 +130,15 @@ def row(  # noqa: PLR0913  (the parts of a row)
 
 
 def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
-    """Return the baseline rule that a head must beat on ``reported``, chosen on ``basis``."""
+    """Return the baseline rule with which heads are compared on the links ``reported``.
+
+    It is the rule that finds most links of ``basis``.
+    """
     return statistics.best(basis.cues, reported.cues, candidates(corpus))
 
 
 def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
-    """Return True for each link that a baseline rule finds, shape (link,); False for a guess."""
+    """Return True for each link that a baseline rule finds, shape (link,); all False for the rule "guess"."""
     return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
@@ -146,10 +153,10 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 
 @lru_cache(maxsize=256)
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
-    """Return uncorrected two-sided p-values of all heads against a baseline rule, shape (direction, layer, head).
+    """Return uncorrected two-sided p-values of all heads against a baseline rule, (direction, layer, head).
 
-    The test is paired by link and permutes signs by sentence. Against a guess between two candidates, a hit counts as
-    half a link more and a miss as half a link less.
+    The test compares head and rule on each link, and permutes the signs of the differences sentence by sentence. If the
+    rule is a guess between two candidates, it finds half of each link.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
@@ -182,7 +189,7 @@ def to_csv(found: Sequence[RelationRow]) -> str:
 
 @dataclass(frozen=True)
 class ListedLink:
-    """A link of a sentence, and if it is found by a head and by the baseline rule."""
+    """A link of a sentence, and flags that show if a head and the baseline rule find it."""
 
     item: AnnotatedText
     link: Link
@@ -192,7 +199,7 @@ class ListedLink:
 
 
 def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
-    """Return every link of a relation, with the results of a head and of a baseline rule."""
+    """Return every link of a relation, with flags that show if a head and a baseline rule find it."""
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
@@ -206,11 +213,11 @@ Head = tuple[int, int]  # (layer, head)
 
 
 def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head, RelationRow]:
-    """Return the relation that best describes each head that beats the baseline rule.
+    """Return the best relation of each head that finds more links than the baseline rule.
 
-    Heads are chosen on half 0, and their relation is evaluated on half 1. The tests on half 1 are corrected for all
-    these heads, so ``RelationRow.more`` marks the reliable names. ``scored`` may contain several corpora of the same
-    model.
+    The relation is chosen on one half of the sentences and evaluated on the other. The tests are corrected for all
+    these heads, so ``RelationRow.more`` marks the names that hold. ``scored`` may contain several corpora, scored with
+    the same model.
     """
     best: dict[Head, tuple[float, float, RelationRow]] = {}
     for tally, corpus in scored:

@@ -44,7 +44,7 @@ class RelationCounts:
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """Build the counts from flags of hits, shape (link, direction, layer, head)."""
+        """Build the counts from ``hits``, which is True for links that a head finds, (link, direction, layer, head)."""
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 
@@ -80,22 +80,22 @@ class RelationCounts:
 
     @cached_property
     def cues(self) -> Counter[int]:
-        """Return how many links have each cue (see probing/statistics.py)."""
+        """Return the number of links with each cue, a number for the rules that find a link (statistics.cue)."""
         return Counter(self.needed.tolist())
 
 
 @lru_cache(maxsize=128)
 def join_counts(*parts: RelationCounts) -> RelationCounts:
-    """Return the counts of several halves together.
+    """Return the counts of several halves of a corpus together.
 
-    Results are cached, so that equal arguments give the same object with its computed properties.
+    Results are cached: equal arguments give the same object, whose properties are computed once.
     """
     return sum(parts[1:], parts[0])
 
 
 @dataclass(eq=False)
 class HitCounts:
-    """The counts of hits for each half of the corpus and each relation.
+    """The links that each head finds, counted for each relation and for both halves of the corpus.
 
     Texts with even indices belong to half 0, the others to half 1.
     """
@@ -108,8 +108,8 @@ class HitCounts:
     ) -> None:
         """Add the hits on the links of some texts, each given with its index in the corpus.
 
-        ``found`` has shape (link, direction, layer, head), ``read`` (link,). With ``together``, relations are also
-        pooled as ALL.
+        ``found`` (link, direction, layer, head) is True if a head finds a link, and ``read`` (link,) if the model could
+        read it. With ``together``, the links of all relations are also counted under the name ALL.
         """
         links = [(number, place, item) for number, item in items for place in range(len(item.links))]
         groups: dict[tuple[int, str], list[int]] = {}
@@ -172,7 +172,7 @@ BATCH = 64  # distinct texts per request; the backend divides them into forward 
 
 
 class ScoringBackend(Protocol):
-    """The part of a backend that scoring needs."""
+    """The method of a backend that scoring calls."""
 
     def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
         """Return the hits of all heads on the links of some texts."""
@@ -181,7 +181,10 @@ class ScoringBackend(Protocol):
 
 @dataclass(frozen=True)
 class ScoringRun:
-    """A corpus, and the model to score on it; with ``control``, its architecture with random weights."""
+    """A corpus and the model to score on it.
+
+    If ``control`` is set, the model has random weights in the same architecture.
+    """
 
     corpus: AnnotatedCorpus
     model: str = EMBEDDED
@@ -190,7 +193,7 @@ class ScoringRun:
 
     @property
     def key(self) -> str:
-        """Return the SHA-256 of corpus and model, by which a saved state is assigned to its run."""
+        """Return the SHA-256 of corpus and model; a saved state is found by it."""
         stated = [self.corpus.digest, self.model, self.revision, self.control, "known texts", BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
@@ -212,10 +215,10 @@ class ScoringRun:
 
 @dataclass(eq=False)
 class ScoringState:
-    """The progress and counts of a run.
+    """The progress of a run, and the counts of the links found so far.
 
-    Several threads may advance the same state: a page that is redrawn does not wait for the previous drawing to
-    end.
+    Several threads may advance the same state, so that a page that is redrawn need not wait for the thread of its
+    previous drawing.
     """
 
     key: str
@@ -310,7 +313,7 @@ class StateFile:
 
     @classmethod
     def open(cls, file: Path | None) -> StateFile:
-        """Load the states in a file; empty if the file is missing or has other contents."""
+        """Load the saved states in a file; there are none if the file is missing or has other contents."""
         try:
             stated = json.loads(file.read_text(encoding="utf-8")) if file else []
             states = [ScoringState.from_json(entry) for entry in stated]

@@ -1,7 +1,9 @@
-"""Mean sources of a head's scores over labelled links, and directions of its queries and keys that find the links.
+"""Causes of a head's scores on labelled links: mean terms of the sources, and contrastive directions.
 
-Sentences are put into the order of a hash of their texts, so results do not depend on the order of the file.
-Directions are selected on every other sentence of this order and reported on the rest.
+A source is a summand of the residual stream, such as the output of an earlier head. A contrastive direction is an axis
+of the query or key space along which labelled and other keys differ (attention.contrastive). Directions are selected on
+every other sentence, in the order of a hash of the texts, and reported on the rest. The results therefore do not depend
+on the order of the file.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ SEED = 0
 
 
 class InspectingBackend(Protocol):
-    """The part of a backend that answers requests for scores."""
+    """The method of a backend that answers requests for scores."""
 
     def inspect(self, request: InspectRequest[LabelledScoresAnswer]) -> LabelledScoresAnswer:
         """Return the scores of a head on the links of some texts."""
@@ -52,7 +54,10 @@ class InspectingBackend(Protocol):
 
 @dataclass(frozen=True)
 class MeanTerm:
-    """The mean centred term of a source over links, with a 95 % bootstrap interval over sentences."""
+    """The mean term of a source in the scores of links, with a 95 % bootstrap interval over sentences.
+
+    A term is centred: it is the difference from the mean term over all keys.
+    """
 
     source: str
     mean: float
@@ -62,12 +67,12 @@ class MeanTerm:
 
 @dataclass(frozen=True)
 class DirectionScore:
-    """The held-out links that a head finds with its first ``directions`` contrastive directions only, in percent.
+    """The percentage of held-out links that a head finds with its first ``directions`` contrastive directions.
 
-    ``shuffled`` has the smallest, the median and the largest percentage for directions of shuffled labels.
-    ``share`` is the part of the head's held-out margin between labelled and other keys that lies in the directions.
-    The p-values are two-sided and corrected by Holm's method for all those of a head: against shuffled labels, and
-    against the rule in a test paired by sentence.
+    ``shuffled`` has the smallest, the median and the largest percentage if the directions come from shuffled labels.
+    ``share`` is the part of the head's margin, between labelled and other keys, that these directions explain. The
+    two-sided p-values compare the percentage with shuffled labels and, paired by sentence, with the best rule. They are
+    corrected by Holm's method for all tests of the head.
     """
 
     directions: int
@@ -84,10 +89,10 @@ class DirectionScore:
 class DirectionReport:
     """The percentage of labelled links that a head finds with its contrastive directions (attention.contrastive).
 
-    The directions are selected on one half of the sentences, with ``selected`` links. All percentages are of the
-    ``links`` links in the other half. ``scores`` uses the first directions only. ``head``, with the interval ``low`` to
-    ``high``, uses the head's complete attention score. ``rule`` is the percentage that the best rule without a model
-    finds, and ``chance`` that of a random candidate.
+    The directions were selected on the ``selected`` links of one half of the sentences. All percentages are of the
+    ``links`` links in the other half. ``scores`` has a result for each number of directions. For comparison, ``head``
+    (95 % interval ``low`` to ``high``) is the percentage with the head's complete score, ``rule`` that of the best rule
+    without a model, and ``chance`` that of a random candidate.
     """
 
     selected: int
@@ -107,8 +112,9 @@ class DirectionReport:
 class SourceReport:
     """The mean terms of a head's scores over the links of a relation, and its contrastive directions, if any.
 
-    ``direction`` is 0 if a link's source attends to its target, 1 for the opposite. ``score`` and ``mean_over_keys``
-    are means over the links. ``left_out`` counts links whose key the query cannot see, or that the model cannot read.
+    ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. ``score`` is the mean score
+    of the links, and ``mean_over_keys`` the mean score of all keys in the same rows. ``left_out`` counts links that the
+    model cannot read, or in which a mask hides the key.
     """
 
     relation: str
@@ -129,8 +135,8 @@ class SourceReport:
 class SourceRun:
     """A head of a model, and the links on which its scores are decomposed.
 
-    ``direction`` is as in attention.annotations; with None, the direction in which the head finds more links of the
-    selection half is used.
+    ``direction`` is 0 if the source of a link attends to its target, and 1 for the reverse. With None, the direction is
+    used in which the head finds more links of the selection half.
     """
 
     corpus: AnnotatedCorpus
@@ -178,7 +184,10 @@ def _place(item: AnnotatedText) -> tuple[str, str, tuple[tuple[int, int], ...]]:
 
 
 def decompose_links(backend: InspectingBackend, run: SourceRun) -> SourceReport:
-    """Return the report of a run; raise UserError if the scores cannot be decomposed, or if no link can be read."""
+    """Decompose a head's scores on links and return the report.
+
+    Raise UserError if the scores cannot be decomposed, or if no link can be read.
+    """
     questions = run.questions()
     return report(run, questions, [backend.inspect(question) for question in questions])
 
@@ -186,7 +195,7 @@ def decompose_links(backend: InspectingBackend, run: SourceRun) -> SourceReport:
 def report(
     run: SourceRun, questions: Sequence[LabelledScoresRequest], answers: Sequence[LabelledScoresAnswer]
 ) -> SourceReport:
-    """Combine the answers to the requests of a run into its report; raise UserError if no link could be read."""
+    """Combine the answers to the requests of a run into its report; raise UserError if no link was read."""
     links = list(_read_links(run, questions, answers))
     if not links:
         reason = next((answer.reason for answer in answers if answer.reason), "")

@@ -1,4 +1,4 @@
-"""The sentences of a list whose vectors are most similar to that of a text, a part of the list at a time."""
+"""Search of a list for the sentences that are most similar to a text by their vectors, part by part."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PART = 64  # sentences in a request
 class SentenceSearch:
     """A search for the ``most`` sentences of ``asked.texts`` that are most similar to ``text``.
 
-    ``hits`` are (cosine, place), the most similar first, of the sentences so far; only they are kept, so memory does
-    not grow with the list. ``refused`` counts the sentences that could not be read.
+    ``hits`` are pairs (cosine, index) of the best sentences so far, most similar first. All others are dropped, so
+    memory does not grow with the list. ``refused`` counts the sentences that could not be read.
     """
 
     text: str
@@ -29,7 +29,7 @@ class SentenceSearch:
 
     @property
     def steps(self) -> int:
-        """Return the number of parts."""
+        """Return the number of parts into which the list is divided."""
         return -(-len(self.asked.texts) // PART)
 
     def step(self, inspect: Callable[[Pooled], TextVectors]) -> None:
@@ -49,7 +49,7 @@ class SentenceSearch:
 def merge_hits(
     hits: list[tuple[float, int]], cosines: list[float], places: list[int], most: int
 ) -> list[tuple[float, int]]:
-    """Return the ``most`` largest cosines of two lists with their places; earlier places win ties.
+    """Merge two lists of cosines with their indices; keep the ``most`` largest, lower indices first in a tie.
 
     >>> merge_hits([(0.5, 0)], [0.9, 0.5, 0.1], [1, 2, 3], 2)
     [(0.9, 1), (0.5, 0)]

@@ -41,7 +41,9 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 def draws(width: int) -> int:
-    """Return the number of random patches per site for a row of ``width`` sites.
+    """Return how often each site of a row is patched with random vectors, if the row has ``width`` sites.
+
+    A site is a word or a head. All sites of the row together give at least ROW_DRAWS effects, enough for a threshold.
 
     >>> draws(12), draws(4), draws(60)
     (4, 10, 3)
@@ -50,14 +52,14 @@ def draws(width: int) -> int:
 
 
 def row_thresholds(drawn: FloatArray) -> FloatArray:
-    """Return the threshold of each row, shape (row,), from the effects of random patches."""
+    """Return the 95 % threshold of each row, shape (row,), from the effects of random patches."""
     return np.array([upper_threshold(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
 def count_by_chance(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many sites exceed their threshold by chance: (mean, lower, upper end of a 95 % range).
+    """Return how many sites exceed their row's threshold by chance, as (mean, lower, upper end of 95 % range).
 
-    ``drawn`` are the effects of random patches, and ``width`` is the number of sites per row.
+    ``drawn`` (row, draw) are the effects of random patches, and ``width`` is the number of sites per row.
     """
     return count_above_thresholds([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
@@ -69,8 +71,8 @@ def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
 def upper_threshold(draws: Numbers, share: float) -> float:
     """Return a threshold that a new draw exceeds with probability at most 1 - ``share``.
 
-    It is the ⌈share · (n + 1)⌉th smallest of n draws; NaN for too few draws. The only assumption is that all draws
-    have the same distribution.
+    It is the ⌈share · (n + 1)⌉-th smallest of the n given draws, NaN if they are too few. The only assumption is that
+    all draws have the same distribution.
 
     >>> upper_threshold(np.arange(39.0), 0.95), upper_threshold(np.arange(18.0), 0.95)
     (37.0, nan)
@@ -80,10 +82,11 @@ def upper_threshold(draws: Numbers, share: float) -> float:
 
 
 def count_above_thresholds(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return how many new draws exceed their threshold by chance: (mean, lower, upper end of 95 % range).
+    """Return how many new draws exceed their row's threshold by chance: (mean, lower, upper end of 95 % range).
 
-    ``rows`` are pairs (new draws, draws that determine the threshold); rows with too few draws have no threshold. The
-    number per row is beta-binomial, because the threshold is random itself.
+    ``rows`` are pairs: the number of new draws, and the number of draws from which the threshold was computed. The
+    count in a row has a beta-binomial distribution, because the threshold is itself random. Rows with too few draws
+    have no threshold.
 
     >>> [round(number, 2) for number in count_above_thresholds([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
@@ -122,9 +125,9 @@ Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Sum differences over the links of each sentence, (link, test) -> (sentence, test).
+    """Sum differences (-1, 0 or 1) over the links of each sentence, (link, test) -> (sentence, test).
 
-    The differences are -1, 0 or 1, and ``sentences`` holds the sentence of each link.
+    ``sentences`` has the index of each link's sentence.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
@@ -139,10 +142,10 @@ def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integer
 
 
 def sign_flips(sums: Integers) -> Numbers:
-    """Return one-sided p-values of the sign-flip test, shape (test,).
+    """Return one-sided p-values of the sign-flip test, shape (test,), from differences (sentence, test).
 
-    ``sums`` has shape (sentence, test). The p-value is the share of all sign flips with a total at least as large
-    as the observed total.
+    If the differences were due to chance, their signs could be flipped. The p-value is the share of all sign flips with
+    a total at least as large as the observed one.
 
     >>> sign_flips(np.array([[1], [1], [1]])).round(3).tolist()  # one flip of eight is as large
     [0.125]
@@ -204,9 +207,7 @@ def two_sided(above: Numbers, below: Numbers) -> Numbers:
 
 
 def sign_flip_test(sums: Integers) -> Numbers:
-    """Return the two-sided p-value of each test's total, shape (test,).
-
-    ``sums`` has shape (sentence, test).
+    """Return two-sided p-values of the sign-flip test, shape (test,), from differences (sentence, test).
 
     >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
     [0.25, 0.25]
@@ -215,7 +216,7 @@ def sign_flip_test(sums: Integers) -> Numbers:
 
 
 def holm(chances: Numbers) -> Numbers:
-    """Return p-values of a family of n tests, corrected by Holm's method.
+    """Correct the p-values of n tests for multiple testing by Holm's method.
 
     The smallest is multiplied by n, the next by n - 1, and so on.
 
@@ -231,7 +232,7 @@ def holm(chances: Numbers) -> Numbers:
 
 
 def verdict(p: float, difference: float) -> str:
-    """Return the result of a two-sided test with corrected p: "more", "less" or "not clearly more".
+    """Return the result of a comparison as "more", "less" or "not clearly more"; ``p`` is corrected.
 
     >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
     ('more', 'not clearly more', 'less')
@@ -254,11 +255,11 @@ ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 
 
 def cue(item: AnnotatedText, link: Link) -> int:
-    """Return the cue of a link: a number that encodes which baseline rules find it.
+    """Return a number that encodes which baseline rules find a link, called its cue.
 
-    Without candidates, the cue is the target's distance in units; with candidates, it is the sum of the rules that
-    find the target. Distances to candidates are between first characters. A target that ties with another candidate is
-    not found.
+    If every word is a candidate, a rule is a distance, and the cue is the distance to the target in words. If the file
+    lists candidates, the cue is the sum of the flags of the rules that find the target. These compare positions of
+    first characters; in a tie, the target is not found.
     """
     if link.others is None:
         return link.target - link.source
@@ -282,9 +283,9 @@ def _beginning(text: str, place: int) -> int:
 
 
 def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
-    """Return how many links a baseline rule finds; for a guess, the mean number.
+    """Return the number of links that a baseline rule finds; for a guess, the expected number.
 
-    ``cues`` counts the links with each cue.
+    ``cues`` counts the links by their cue, which encodes the rules that find them.
 
     >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
     (3, 3.0)
@@ -297,10 +298,10 @@ def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
 
 
 def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
-    """Return the baseline rule that finds most links; the shorter distance in a tie.
+    """Return the baseline rule that finds most links; in a tie between distances, the shorter.
 
-    ``cues`` counts the links with each cue. With candidates, a tie is decided by the links of ``reported``, and a
-    guess is returned if it finds more of them.
+    ``cues`` counts the links by their cue, which encodes the rules that find them. If the corpus has candidates, ties
+    are decided on the counts ``reported``, and the rule "guess" is returned if it finds more of those.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1

@@ -315,9 +315,9 @@ def refuse_zero_bytes(text: str) -> None:
 
 
 def refuse_joined(text: str) -> None:
-    """Raise UserError if a line begins with a byte order mark before a letter, as if files were joined there.
+    """Raise UserError if a line begins with a byte order mark before a letter, as in concatenated files.
 
-    A mark before a space or a tab is an invisible word of a table of words.
+    A mark before a space or a tab is allowed: it is an invisible word of a table of words.
     """
     if (found := JOINED.search(text)) is not None:
         raise UserError(
@@ -338,7 +338,7 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return True if the encoding of a file is known (Unicode, Parquet), or the file is not text."""
+    """Return True if no encoding must be guessed: the file is Unicode, Parquet or not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")

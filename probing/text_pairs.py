@@ -34,7 +34,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """The mean of each head over groups of pairs, with its 95 % interval, shape (head,); NaN if unknown."""
+    """The mean over groups of text pairs for each head, and its 95 % interval, shape (head,); NaN if unknown."""
 
     mean: Numbers
     low: Numbers
@@ -44,7 +44,7 @@ class Mean:
 
 @dataclass(frozen=True, eq=False)
 class ControlledChange:
-    """The mean change of each head in pairs and in control pairs, and the test of their difference.
+    """The mean change of each head in text pairs and in control pairs, and the test of their difference.
 
     Arrays have the shape (head,).
     """
@@ -61,9 +61,9 @@ class ControlledChange:
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
-        """Return "more" if a head changes more in pairs than in control pairs, else "not clearly more".
+        """Return "more" if a head changes significantly more in pairs than in control pairs.
 
-        Return "" without control pairs.
+        Otherwise return "not clearly more", or "" if there are no control pairs.
         """
         if not self.has_test:
             return ""
@@ -83,10 +83,10 @@ class ControlledChange:
 
 
 def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> ControlledChange:
-    """Test for each head if it changes more in pairs than in control pairs.
+    """Test for each head if it changes more in text pairs than in control pairs.
 
-    ``values`` are divergences (pair, head); ``control`` and ``groups``, of shape (pair,), mark the control pairs and
-    number the groups.
+    ``values`` are divergences, (pair, head). ``control`` (pair,) is True for control pairs, and ``groups`` (pair,)
+    numbers the groups of dependent pairs.
 
     >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
     ...     0, 1, 1]))
@@ -110,7 +110,7 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
 
 
 def mean_of(values: Numbers) -> Mean:
-    """Return the mean over groups and its bootstrap interval, (group, head) -> (head,).
+    """Return the mean of (group, head) over the groups with its bootstrap interval, shape (head,).
 
     >>> same = mean_of(np.full((6, 1), 0.25))
     >>> same.mean.tolist(), same.low.tolist(), same.high.tolist()
@@ -274,7 +274,7 @@ LONGEST = 2_000  # maximal characters of a text
 
 @dataclass(frozen=True)
 class TextPair:
-    """A pair of texts; in a ``control`` pair the difference should not matter."""
+    """Two texts to compare; in a ``control`` pair, the difference between them should not matter."""
 
     a: str
     b: str
@@ -358,7 +358,7 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
 
 
 def groups(pairs: Sequence[TextPair]) -> list[int]:
-    """Return the group number of each pair; pairs that share a text, directly or indirectly, form a group.
+    """Return the group number of each pair; pairs that share a text, directly or through others, form a group.
 
     >>> hot, cold = TextPair("It was hot.", "It was cold."), TextPair("It was late.", "It was soon.")
     >>> groups([hot, cold, TextPair("It was so cold.", "It was cold.", True)])

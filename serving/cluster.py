@@ -1,7 +1,7 @@
 """The HTTP service on Ray Serve, with a number of replicas that follows the load.
 
 ``python -m serving.cluster`` runs the service on this machine; clusters start ``serving.cluster:application``
-(docs/SERVING.md). The app does not import this module, nor Ray.
+(docs/SERVING.md). The app imports neither this module nor Ray.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Replica:
         return announce_models
 
     async def model(self, name: str) -> str:
-        """Return ``name``; through its decorator, Ray prefers this replica for that model from then on."""
+        """Return ``name``; Ray's decorator remembers that this replica has the model, and prefers it from then on."""
         return name
 
     def check_health(self) -> None:
@@ -86,10 +86,9 @@ class Replica:
 def application(given: Mapping[str, Any] | None = None) -> Any:
     """Return the Ray Serve application that ``serve deploy`` and this module run.
 
-    ``given`` may contain ``replicas`` (the maximum), ``least`` (the minimum), ``cpus`` per replica and ``batch``,
-    the maximal batch size of a model. It may also contain ``version``, which is not read: if it changes, ``serve
-    deploy`` replaces the replicas a few at a time. Each replica reads its settings and its token from the
-    environment of its own machine.
+    ``given`` may contain ``replicas`` (the maximum), ``least`` (the minimum), ``cpus`` per replica, and ``batch``, the
+    maximal batch size of a model. A change of ``version``, which is not read otherwise, makes ``serve deploy`` replace
+    the replicas a few at a time. Each replica reads its settings and its token from the environment of its own machine.
     """
     from ray import serve
 

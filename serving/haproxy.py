@@ -1,9 +1,9 @@
 """A script that starts HAProxy between the app and the replicas, with a restricted configuration.
 
-Ray Serve 2.60 makes HAProxy open two ports on every address (metrics for Prometheus and for a browser), lets every
-user of the machine send it commands, and leaves it running if Ray is killed. Therefore Ray starts this file instead,
-which restricts the configuration and then replaces itself by HAProxy. The file needs only the standard library, and
-only serving.cluster imports it.
+Ray Serve 2.60 makes HAProxy open two ports on every address (metrics for Prometheus and for a browser), lets every user
+of the machine send it commands, and leaves it running if Ray is killed. Ray therefore starts this script, which
+restricts the configuration and then replaces itself by HAProxy. The script uses only the standard library, and only
+serving.cluster imports it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ DEATH = 1  # PR_SET_PDEATHSIG
 
 
 def environment(place: Path, host: str, header: str) -> dict[str, str]:
-    """Return the environment variables that make Ray Serve put HAProxy in front of the replicas.
+    """Return the environment variables that make Ray Serve start HAProxy in front of the replicas.
 
-    HAProxy listens at ``host``, and the replicas on the loopback interface. Without a usable HAProxy, the
-    variables select Ray's own proxy. ``place`` is a private folder of this process; ``header`` is the request
-    header that names the model.
+    HAProxy listens at ``host``, and the replicas on the loopback interface. If no HAProxy is usable, the variables
+    select Ray's own proxy. ``place`` is a private folder of this process; ``header`` is the request header that names
+    the model.
     """
     binary = _binary()
     if binary is None:
@@ -113,7 +113,7 @@ def restrict_config(config: str, host: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Replace this process by HAProxy with a restricted configuration; HAProxy ends with its parent."""
+    """Replace this process by HAProxy with a restricted configuration; it ends when its parent process ends."""
     host, binary, *others = arguments
     for option, value in itertools.pairwise(others):
         if option == "-f":

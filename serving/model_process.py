@@ -85,7 +85,7 @@ class PendingAnswers:
 
 
 class ModelProcess:
-    """The subprocess of a model, killed if this object is collected or an answer takes too long.
+    """The subprocess of a model, killed if this object is garbage-collected or an answer takes too long.
 
     ``nbytes`` is its share of the memory for models: the weights plus the overhead of the process.
     """
@@ -206,9 +206,9 @@ def _settings_to_json(settings: Settings) -> dict[str, Any]:
 
 
 def is_foreign(model: str) -> bool:
-    """Return True if a model comes from the hub, and therefore runs in a subprocess.
+    """Return True if a model comes from the hub, and must therefore run in a subprocess.
 
-    Models that come with the app, models fine-tuned in it and models in the operator's folders are not foreign.
+    Models that come with the app, fine-tuned models and models in the operator's folders are not foreign.
 
     >>> is_foreign("somebody/something"), is_foreign(EMBEDDED), is_foreign("/models/mine")
     (True, False, False)

@@ -87,7 +87,7 @@ def blocks_of(value: Any) -> list[Block]:
 def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield the bytes of the blocks in pieces of at least ``PIECE`` bytes; the last may be shorter.
 
-    The first piece can be sent before the last is copied.
+    Sending can begin before all blocks are copied.
 
     >>> [len(piece) for piece in pieces([b"a", bytes(PIECE), b"b", b"c"])]
     [262145, 2]
@@ -292,9 +292,9 @@ LIVE, READY = "/healthz/live", "/healthz/ready"
 
 
 def portable(value: Any) -> Any:
-    """Return a value without parts that only this machine can use or that messages cannot contain.
+    """Return a value without the parts that cannot be sent to another machine.
 
-    These are an Offer's folder and some details of errors.
+    These are the folder of an Offer, and some details of errors.
 
     >>> portable(UserError("No.", details={"limit": 3, "file": object()})).details
     {'limit': 3}
@@ -322,7 +322,7 @@ START_DOWNLOAD, STOP_DOWNLOAD = (
 
 
 class About:
-    """A dispatcher of requests for facts about models; a request is a tuple ``(method, *arguments)``."""
+    """A dispatcher of requests for facts about models, each a tuple ``(method, *arguments)``."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend

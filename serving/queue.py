@@ -25,10 +25,10 @@ class QueueFull(Exception):
 
 
 class WorkQueue:
-    """A queue of ``places`` threads and at most ``most`` requests, including those that run.
+    """A queue of requests for ``places`` threads; at most ``most`` requests wait or run.
 
-    The visitors take turns. A cancelled request that is already running counts until it ends, which it does at its
-    next layer (inference.cancellation).
+    The visitors take turns. A running request that is cancelled counts until it ends, at its next layer
+    (inference.cancellation).
     """
 
     def __init__(self, places: int, most: int) -> None:
@@ -51,7 +51,7 @@ class WorkQueue:
     async def run(self, work: Callable[[], Made], who: str = "") -> Made:
         """Run ``work`` when it is its visitor's turn, and return the result; may raise QueueFull.
 
-        If this coroutine is cancelled, the work stops, or never starts.
+        If this coroutine is cancelled, the work stops or does not start.
         """
         with self._lock:
             if self._inside >= self.most:
@@ -86,7 +86,7 @@ Model = tuple[str, str | None]
 
 
 class BatchedText:
-    """A text in a batch: the future of its trace, and ``people``, the number of requests that wait for it."""
+    """A text in a batch: the future of its trace, and the number ``people`` of requests that wait for it."""
 
     def __init__(self, request: TraceRequest) -> None:
         self.request, self.people = request, 0
@@ -107,7 +107,7 @@ class TraceBatch:
     async def wait_for(self, request: TraceRequest) -> list[Block]:
         """Wait for the trace of a text and return it as an encoded message.
 
-        If no other request waits for the batch, a cancelled wait cancels the batch.
+        If the wait is cancelled and no other request waits for the batch, the batch is cancelled.
         """
         one = self.asked.setdefault(request.key, BatchedText(request))
         one.people += 1
@@ -150,8 +150,8 @@ def _encode_trace(request: TraceRequest, trace: Trace) -> list[Block]:
 class Batcher:
     """A collector of texts for the same model, which are traced together.
 
-    A batch holds up to ``most`` texts that arrive within ``wait`` seconds of the first. Equal requests share a place.
-    If the queue is idle, the first text starts without waiting.
+    A batch has up to ``most`` texts that arrive within ``wait`` seconds of the first. Equal requests count as a single
+    text. If the queue is idle, the first text starts without waiting.
     """
 
     def __init__(self, backend: LocalBackend, line: WorkQueue, most: int = 8, wait: float = 0.004) -> None:

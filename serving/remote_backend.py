@@ -66,7 +66,7 @@ PATIENCE = 60.0  # seconds for which an unanswered request is repeated; a new pr
 
 
 class Unanswered(Exception):
-    """Raised if the service did not answer a request, which may be repeated after ``seconds``."""
+    """Raised if the service did not answer; the request may be repeated after ``seconds``."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -77,7 +77,7 @@ class Connections(Protocol):
     """The methods of urllib3's connection pools that this module uses."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
-        """Send an HTTP request and return the response, whose body is still unread."""
+        """Send an HTTP request and return the response; its body is still to be read."""
         ...
 
     def close(self) -> None:
@@ -318,7 +318,7 @@ class RemoteBackend(LocalBackend):
         return cast("Sequence[ModelCard]", self._cached_about("seeing", otherwise=lambda: ()))
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """Return the state of a model at the replica that answers; "absent" if none answers."""
+        """Return the state of a model at the replica that answers; "absent" if the service does not answer."""
         return str(self._cached_about("status", model, self.revision_now(model, revision), otherwise=lambda: "absent"))
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
@@ -354,7 +354,7 @@ class RemoteBackend(LocalBackend):
     def fetch_about(self, *asked: str | None) -> Any:
         """Fetch facts about a model from the service; may raise UserError.
 
-        ``asked`` is a method of ``About`` and its arguments.
+        ``asked`` is the name of a method of ``serving.protocol.About``, and its arguments.
         """
         key = "/".join(one or "" for one in asked[1:3])
         model = asked[1] or "" if asked[1:] else ""

@@ -23,7 +23,7 @@ def host_of(request: Request) -> str:
 
 
 def seconds_of(request: Request) -> float | None:
-    """Return how many seconds the client still waits, or None if the header is missing or invalid."""
+    """Return the number of seconds for which the client still waits; None if the header is missing or invalid."""
     try:
         stated = float(request.headers.get(DEADLINE, ""))
     except ValueError:

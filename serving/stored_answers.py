@@ -1,7 +1,7 @@
-"""Answers to the requests that pages send before a visitor changes anything, stored with the app.
+"""Stored answers to the requests that pages send before a visitor changes anything.
 
-The first visit of such a page needs no computation. ``tools/stored_answers.py`` writes the files, and a test computes
-every stored answer again.
+The first visit of such a page then needs no computation. ``tools/stored_answers.py`` writes the files, and a test
+computes every stored answer again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SUFFIX = ".answer"
 
 @dataclass(frozen=True)
 class StoredAnswers:
-    """A folder of answers. Each file holds the request, its answer, and the hash of the weights that computed it."""
+    """A folder of answers; each file has a request, its answer, and the hash of the weights that computed it."""
 
     folder: Path = FOLDER
 
     def find(self, question: ModelRequest[Answer], settings: Settings) -> Answer | None:
-        """Return the stored answer of a request, or None if there is none for the current weights of its model.
+        """Return the stored answer of a request; None if there is none for the current weights of its model.
 
-        Damaged files, and files of another version of the message format, count as missing.
+        Damaged files, and files in another version of the message format, count as missing.
         """
         file = self.file_of(question)
         if question.model not in embedded.OWN or not file.is_file():

@@ -45,7 +45,7 @@ def receive(stream: IO[bytes]) -> Any:
 def limit_memory(nbytes: int) -> None:
     """Limit the private memory of this process to its present size plus ``nbytes``, if the system can.
 
-    Core dumps are disabled too.
+    Core dumps are disabled, too.
     """
     try:
         import resource

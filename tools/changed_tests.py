@@ -103,7 +103,7 @@ def own_tests(graph: ImportGraph, path: str) -> list[str]:
 
 
 def nearest(path: str, tests: Iterable[str]) -> list[str]:
-    """Return at most `MOST` of the tests, those in the folders most similar to the module's first.
+    """Return at most `MOST` of the tests, beginning with those in the folders nearest to the module's.
 
     >>> nearest("viz/figures/token_bars.py", ["tests/ui/test_a.py", "tests/viz/figures/test_c.py"])
     ['tests/viz/figures/test_c.py', 'tests/ui/test_a.py']
@@ -118,7 +118,7 @@ def nearest(path: str, tests: Iterable[str]) -> list[str]:
 
 
 def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[str]:
-    """Return the nearest tests that import a module; if none and `indirect`, those that import its importers."""
+    """Return the nearest tests that import a module; with `indirect`, fall back on tests of its importers."""
     level = seen = frozenset([module_of(Path(path))])
     while level:
         level = graph.direct(level) - seen

@@ -45,7 +45,7 @@ def contract(declared: Mapping[str, Option] = DECLARED) -> str:
 def js_type(declared: Option) -> str:
     """Return the JavaScript type of an option: a union of its values, or string if they include measures.
 
-    Measures come with the payload, so that a new measure changes no script.
+    Measures are sent with the data, so that a new measure changes no script.
 
     >>> js_type(DECLARED["order"]), js_type(DECLARED["scale"])
     ('string', '"sqrt"|"linear"')

@@ -47,7 +47,7 @@ class Entry:
     text: str
 
     def rank(self, seed: int) -> str:
-        """Return the digest by which entries are sorted for a seed."""
+        """Return the hash of seed, path and name by which entries are sorted."""
         return hashlib.sha256(f"{seed} {self.path} {self.name}".encode()).hexdigest()
 
 

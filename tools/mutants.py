@@ -111,7 +111,7 @@ def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def with_opposite(node: ast.AST, name: str) -> str | None:
-    """Return the code of a node with its operator replaced by the opposite, None if it has none."""
+    """Return the code of a node with its operator replaced by the opposite; None if it has no opposite."""
     changed = copy.deepcopy(node)
     operator = getattr(node, name)
     if isinstance(operator, list):
@@ -124,7 +124,7 @@ def with_opposite(node: ast.AST, name: str) -> str | None:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return True if an operand is text or a list, on which other arithmetic would only raise an error."""
+    """Return True if an operand is text or a list; other arithmetic on it would only raise an error."""
     literal = isinstance(node, ast.JoinedStr | ast.List | ast.Tuple) or is_message(node)
     return literal or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
 
@@ -172,7 +172,7 @@ def result(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 
 def statement(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
-    """Yield mutants without a call, an update or a raised error; calls that show a message stay."""
+    """Yield mutants in which a call, an update or a raised error is deleted; calls that show messages stay."""
     call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
     if (call and not any(map(is_message, ast.walk(node)))) or isinstance(node, ast.AugAssign | ast.Raise):
         yield node, "pass"

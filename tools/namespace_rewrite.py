@@ -27,7 +27,7 @@ class CannotPlace(ValueError):
 
 @dataclass(frozen=True)
 class Placing:
-    """The rewriting of imports to the package ``package``.
+    """The rewriting of imports so that modules are found inside the package ``package``.
 
     ``names`` are the moved top-level packages, and ``modules`` all their modules by dotted name.
     """

@@ -1,11 +1,11 @@
-"""The layout of each view at 1440 × 900: controls above the fold, and the top of the first figure.
+"""The layout of each view at 1440 × 900: the controls above the fold, and the top of the first figure.
 
 python -m tools.page_layout                 a table of all views
 python -m tools.page_layout find measure    some views
 
-The goals are at most 12 controls above the fold and the first figure within 400 pixels. The navigation, the bar above
-the page, tabs, the row of stages with Back and Next, word chips, help icons, the grid of heads, and the toolbar or the
-menu of files of a figure do not count as controls; a group of options counts once.
+The goals are at most 12 controls above the fold and the first figure within 400 pixels. Some elements do not count as
+controls: the navigation, the bar above the page, tabs, the row of stages with Back and Next, word chips, help icons,
+the grid of heads, and the toolbar or the menu of files of a figure. A group of options counts once.
 """
 
 from __future__ import annotations

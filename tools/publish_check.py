@@ -58,7 +58,7 @@ def check_files(files: Sequence[Path], folder: Path) -> dict[str, bool]:
 
 
 def check_installs(files: Sequence[Path], folder: Path) -> dict[str, bool]:
-    """Install each package in an empty environment of each Python, and use it there."""
+    """Install each package in an empty environment of each Python, and try it there."""
     found = {}
     for name in filter(starts, PYTHONS):
         for file in files:

@@ -38,7 +38,7 @@ END = re.compile(r"(?<=[.!?])[”\"')]*\s+|\n+")
 
 @dataclass
 class GroupText:
-    """The messages of a view or package; ``long`` holds those that are too long, by kind."""
+    """The messages of a view or package; ``long`` has those that exceed a limit of length, by kind."""
 
     messages: set[str] = field(default_factory=set)
     long: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in LONGEST})

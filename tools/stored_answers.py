@@ -36,7 +36,7 @@ def processor_seconds() -> float:
 
 
 def record(folder: Path) -> None:
-    """Make the backend of this process write each slow answer of the app's own models to a folder."""
+    """Make the backend of this process save its slow answers to a folder, if they are of the app's own models."""
     compute, stored = SubprocessBackend.made, StoredAnswers(folder)
 
     def answer_and_store(backend: SubprocessBackend, question: ModelRequest[Any]) -> Any:
@@ -52,7 +52,7 @@ def record(folder: Path) -> None:
 
 
 def visit(folder: Path) -> None:
-    """Open every view of a recorded app in a browser; the slow answers are then in the folder."""
+    """Open every view of the app in a browser, so that slow answers are saved to the folder."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser.test_pages import VISITS, drawn

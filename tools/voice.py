@@ -86,7 +86,7 @@ class Passage:
 
 @dataclass
 class Count:
-    """Counts of words, style habits, functions and docstrings over a set of files."""
+    """Counts of words, style habits, functions and docstrings in a set of files."""
 
     words: int = 0
     habits: Counter[str] = field(default_factory=Counter)
@@ -99,7 +99,7 @@ class Count:
     def rates(self) -> dict[str, float]:
         """Return the rate of each style habit per 1,000 words, and two shares in percent.
 
-        The shares are those of functions that are named by a participle, and of docstrings without a verb first.
+        They are the shares of functions named by a participle, and of docstrings that do not begin with a verb.
         """
         found = {name: 1000 * self.habits[name] / max(self.words, 1) for name in HABITS}
         found["participles"] = 100 * len(self.participles) / max(self.functions, 1)

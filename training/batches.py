@@ -33,12 +33,12 @@ class MaskedBatch:
 def choose(
     candidates: NDArray[np.bool_], words: NDArray[np.int64], rate: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Select the tokens to predict, about the share ``rate`` of each row's candidates, shape (row, position) bool.
+    """Select the tokens to predict, about the share ``rate`` of each row's candidates, (row, position) bool.
 
-    ``words`` contains the word number of each position, ascending along a row; a word is selected as a whole. Pass a
-    different number for every position to select single tokens. The limit of a row is ``rate`` times its number of
-    candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the rest of the
-    limit, so a row has no selected token if every word is too long.
+    ``words`` (row, position) has the word number of each position, ascending along a row. A word is selected as a
+    whole; if every position has its own number, single tokens are selected. The limit of a row is ``rate`` times its
+    number of candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the
+    rest of the limit. A row has no selected token if every word is too long.
 
     >>> everywhere, alone = np.ones((1, 8), bool), np.arange(8)[None]
     >>> int(choose(everywhere, alone, 0.5, np.random.default_rng(0)).sum())
@@ -101,9 +101,9 @@ class SentencePair:
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
     """Divide a corpus into spans of ``room`` tokens; return the index of each span's first sentence, (span,).
 
-    If a span ends within a sentence, the next span starts at the beginning of that sentence, otherwise at the next
-    sentence. The last span of a document starts early enough to be full if the document has enough tokens. A sentence
-    of ``room`` or more tokens starts no span.
+    A span begins with a sentence: the sentence that the span before cut off, or else the next one. The last span of a
+    document starts early enough to be full if the document has enough tokens. No span starts with a sentence of
+    ``room`` or more tokens.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):
@@ -136,8 +136,7 @@ def _starts(sentences: list[int], room: int) -> list[int]:
 def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Generator) -> SentencePair:
     """Draw a sentence pair from the span that starts at ``sentence``.
 
-    With probability 0.5 the second text is replaced by text from another document, if the corpus has more than
-    one.
+    With probability 0.5 the second text is taken from another document, if there is another.
     """
     starts = corpus.sentences
     document = int(corpus.document_of(np.array(sentence)))
@@ -184,7 +183,7 @@ SHORTEST = 16  # tokens of the shortest shortened pair, including special tokens
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The special token ids of a tokenizer, and flags of its tokens that masking needs."""
+    """The special token ids of a tokenizer, and flags of tokens by which masking finds words."""
 
     start: int
     end: int
@@ -211,7 +210,7 @@ class PretrainingBatch:
 
 @dataclass(frozen=True)
 class PretrainingBatches:
-    """The batches of a corpus, one for each step. Every span is used once before any is used again."""
+    """The batches of a corpus, one for each step; every span is used once before any is used again."""
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -254,7 +253,7 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Return the first sentence of each span in a step's batch, in the shuffled order of the epoch."""
+        """Return the first sentence of each span in the batch of a step; each epoch shuffles the spans."""
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))
         return [int(self.spans[self._order(int(p))[w]]) for p, w in zip(passes, within, strict=True)]

@@ -30,7 +30,7 @@ WATCHED = ((3, 1), (5, 11))  # (layer, head) of the embedded encoder's coreferen
 
 @dataclass(frozen=True)
 class PronounScore:
-    """The largest attention weight from "it" to "animal" in the test sentence, and the head that has it.
+    """The largest attention weight from "it" to "animal" in the test sentence, and its head.
 
     Layers and heads are counted from 0.
     """

@@ -182,7 +182,10 @@ class BertOptimizer(OptimizerTable):
 
 @dataclass(frozen=True)
 class Distillation:
-    """The settings of attention distillation from the initial encoder; a weight of 0 turns it off."""
+    """The settings of attention distillation, whose teacher is the initial encoder.
+
+    A weight of 0 turns distillation off.
+    """
 
     weight: Amount = 0.0
     rows: Count = (

@@ -27,7 +27,7 @@ Line = tuple[str, Sequence[float], Sequence[float]]  # name, x (millions of toke
 
 @dataclass(frozen=True)
 class Panel:
-    """A coordinate system of an SVG with its lines; the y axis extends from 0 to ``highest``."""
+    """A coordinate system of an SVG with its lines; the y axis begins at 0 and ends at ``highest``."""
 
     title: str
     lines: Sequence[Line]
@@ -35,7 +35,10 @@ class Panel:
 
 
 def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
-    """Return the value ``key`` of metrics.jsonl's rows as a line over the number of tokens, in millions."""
+    """Return a value of the log as a line of a plot, over millions of tokens.
+
+    ``rows`` are rows of metrics.jsonl, and ``key`` is the name of the value.
+    """
     return name, [row["pieces"] / 1e6 for row in rows], [row[key] for row in rows]
 
 

@@ -34,7 +34,7 @@ SCORES = "evaluation.json"
 def save_half(model: Any, folder: Path) -> None:
     """Save the weights in float16, with a configuration that makes transformers load them as float32.
 
-    Float32 represents the stored values exactly. Without this setting transformers would also compute in float16.
+    Float32 represents float16 exactly. Without this setting transformers would also compute in float16.
     """
     model.half().save_pretrained(folder)
     model.config.dtype = torch.float32

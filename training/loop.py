@@ -91,9 +91,8 @@ def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: 
 def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> RunProgress:
     """Load a checkpoint into the model and return its progress.
 
-    Without an optimiser, only the weights are loaded. The optimiser's state comes from the checkpoint; its
-    learning rates, weight decay and betas come from the configuration. Raise UserError if the file is damaged or
-    contains a model of another size.
+    If an optimiser is given, its state is loaded, too, but its learning rates, weight decay and betas stay as
+    configured. Raise UserError if the file is damaged or contains a model of another size.
     """
     try:
         if not is_zipfile(file):  # torch.save writes zip files; torch.load would also accept older formats
@@ -130,7 +129,7 @@ PACE_STEPS = 50  # steps whose time is measured before the number of steps is fi
 
 @dataclass(frozen=True)
 class RunBudget:
-    """Limits of a single call of ``train``, and changes of its plan; None leaves an option out."""
+    """Limits of a call of ``train``, and changes of the run's plan; None means no limit or no change."""
 
     stop_after: float | None = None  # minutes after which the run stops and can be resumed
     finish_in: float | None = None  # minutes until the learning rate reaches 0; replanned at checkpoints and half-way
@@ -153,7 +152,7 @@ class StepResult:
 
 @dataclass(kw_only=True)
 class Run(ABC):
-    """A training run that is ready for its next step. Subclasses define its loss and its evaluation."""
+    """A training run that is ready for its next step; subclasses define its loss and its evaluation."""
 
     PARTS: ClassVar[tuple[str, ...]]  # names of the logged losses
 
@@ -187,7 +186,7 @@ class Run(ABC):
 def train(run: Run, stint: RunBudget) -> None:
     """Train a run until its last step, or until the budget ``stint`` is used up.
 
-    Raise UserError if ``raise_to`` or ``finish_in`` does not suit the progress of the run.
+    Raise UserError if the changes in ``stint`` (``raise_to``, ``finish_in``) are impossible at this step of the run.
     """
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)

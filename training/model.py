@@ -61,8 +61,8 @@ def vocabulary(folder: Path) -> Vocabulary:
 def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
     """Build the model of a folder; return it, and True if its encoder has stored weights.
 
-    Dropout is off: a run of this size sees no text twice, so there is little to overfit. Weights that the folder does
-    not contain are drawn at random from the seed. Raise UserError if the stored weights do not fit config.json.
+    Dropout is off: a run of this size reads no text twice, so there is little to overfit. Weights that the folder lacks
+    are random, drawn by the seed. Raise UserError if the stored weights do not fit config.json.
     """
     config = BertConfig.from_pretrained(
         folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
@@ -192,9 +192,9 @@ def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 def warm_start(model: BertForPreTraining, batches: Iterable[PretrainingBatch], counts: NDArray[np.int64]) -> None:
     """Initialise the masked-LM head by a ridge regression from hidden states to word embeddings.
 
-    The targets are the word embeddings of the masked tokens. The output bias is the logarithm of the token
-    frequencies. GELU is applied between the fit and the embeddings, so the output of the fit is shifted into the range
-    in which GELU is nearly the identity; the following layer normalisation removes the shift.
+    The targets are the word embeddings of the masked tokens, and the output bias is the logarithm of the token
+    frequencies. GELU comes between the fitted map and the embeddings. The map's output is therefore shifted into the
+    range in which GELU is nearly the identity, and the following layer normalisation removes the shift.
     """
     head = model.cls.predictions
     embeddings = model.bert.embeddings.word_embeddings.weight.double().cpu()

@@ -87,9 +87,9 @@ def record_trace() -> Trace:
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """Return how far the weights of a stored trace differ from those of the recorded trace.
+    """Return the difference between the weights of a stored trace and those of the recorded trace.
 
-    The result holds the largest difference of a weight, and the mean share of attention that moved.
+    It has the largest difference of a weight, and the mean share of attention that goes to other tokens.
     """
     largest, moved = [], []
     for layer in range(trace.layers):

@@ -17,7 +17,10 @@ if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, wh
 
 @dataclass(frozen=True)
 class Plan:
-    """A linear decay of the learning rate: from ``share`` of its peak at ``step`` to 0 at step ``last``."""
+    """A linear decay of the learning rate to 0 at step ``last``.
+
+    It begins at ``step`` with ``share`` of the peak rate.
+    """
 
     step: int
     share: float
@@ -28,7 +31,7 @@ class Plan:
 class Schedule:
     """A learning-rate schedule relative to its peak: a linear warm-up, then linear decays.
 
-    From its first step on, each plan replaces the decay before it.
+    Each decay replaces the one before it from its first step on.
     """
 
     warm_up: int
@@ -56,9 +59,9 @@ class Schedule:
     def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
         """Return the schedule with a decay from ``step`` to a new last step.
 
-        A plan made during the warm-up starts at the end of the warm-up. Otherwise the learning rate continues from
-        its current value, or from ``share``; a rate that has reached 0 needs ``share`` to rise again. Raise
-        UserError if ``last`` is not after ``step``.
+        During the warm-up, the decay starts at its end. Otherwise the learning rate continues from its current value,
+        or from ``share``. A rate that has reached 0 rises only if ``share`` is given. Raise UserError if ``last`` is
+        not after ``step``.
         """
         if last <= step:
             raise UserError(f"The last step, {last}, is not after step {step}.")
@@ -93,7 +96,7 @@ def start(warm_up: int, last: int) -> Schedule:
 
 
 def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
-    """Return AdamW over all parameters; the key ``peak`` of a group is its peak learning rate.
+    """Return AdamW over all parameters; each parameter group has its peak learning rate as ``peak``.
 
     With ``layer_decay`` d, the learning rate of each layer of a BERT is d times that of the layer above it.
     """

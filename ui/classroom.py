@@ -11,7 +11,7 @@ import streamlit as st
 
 from classroom.errors import NotInClass
 from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
-from classroom.room_views import StudentView, TeacherView
+from classroom.room_views import Student, StudentView, TeacherView
 from i18n import _, ngettext
 from inference import EMBEDDED
 from ui.routes.classes import ADDRESS as NEWS
@@ -175,7 +175,8 @@ def _send(code: str, number: int, said: str) -> None:
 
 
 ROOM = "classroom"  # View for opening, joining and leading a class.
-FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # Keys in st.session_state.
+FOLLOWED, ALONE = "class_followed", "class_alone"  # Keys in st.session_state.
+ATTENDED = "class_attended"  # Session key of the code of the class that this session attended last.
 RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
 EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
@@ -183,9 +184,9 @@ EVERY = 2.0  # Seconds between two updates of the class state on a teacher's pag
 def follow(path: str) -> StudentView | NotInClass | None:
     """Return the student's view of the class, and open the page that the teacher presents.
 
-    Return NotInClass if the class is closed to this session, and None if the session is in no class or teaches it.
-    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address
-    of the present page.
+    Return NotInClass if the class does not accept this session, and None if the session attends no class or teaches it.
+    The page changes only if the teacher has presented a new view and the student follows. ``path`` is the address of
+    the current page.
     """
     _resume()
     code = classroom.code()
@@ -195,6 +196,7 @@ def follow(path: str) -> StudentView | NotInClass | None:
         seen = store().student_view(code, visitor_secret())
     except NotInClass as refusal:
         return refusal
+    st.session_state[ATTENDED] = code
     alone = st.session_state.get(ALONE, False)
     if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
         st.session_state[FOLLOWED] = seen.view
@@ -213,8 +215,9 @@ def attend(seen: StudentView | NotInClass | None) -> None:
         _lead(code)
     elif current_view() != ROOM:  # This page draws the message itself.
         classroom.leave()
-        show_notice(seen.sentence)
-        if store().version(code):  # The class exists, but this visitor has not joined it.
+        exists = bool(store().version(code))
+        show_notice(seen.sentence if exists else describe_missing(code))
+        if exists:  # This visitor has not joined the class.
             link_to_view(
                 ROOM,
                 _("Join"),
@@ -224,8 +227,15 @@ def attend(seen: StudentView | NotInClass | None) -> None:
             )
 
 
+def describe_missing(code: str) -> str:
+    """Return a sentence on a class that does not exist: if this session attended it, it has ended."""
+    if st.session_state.get(ATTENDED) == code:
+        return _("Class {code} has ended.", code=code)
+    return _("There is no room “{code}” here: it is closed, or the code is another.", code=code)
+
+
 def shared_address(**fields: Any) -> str:
-    """Return the address of the present view to share: without the visitor's language and class.
+    """Return the address of the current view for others, without the visitor's language and class.
 
     ``fields`` are added to its query.
     """
@@ -233,12 +243,12 @@ def shared_address(**fields: Any) -> str:
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Return a function that shows a view of this page to the teacher's class; None without a class.
+    """Return a function that presents a view of this page to the teacher's class; None without a class.
 
-    The function takes the query of the address, and returns False if the class no longer accepts this teacher.
+    The function takes the query of the view's address. It returns False if the class no longer accepts this teacher.
     """
     code = classroom.code()
-    if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):
+    if code is None or not store().is_shared(code) or not store().teaches(code, visitor_secret()):
         return None
     who, view = visitor_secret(), current_view()
 
@@ -259,7 +269,10 @@ def _address(view: str, query: Mapping[str, Any]) -> str:
 
 
 def class_summary(board: TeacherView) -> str:
-    """Return sentences with the numbers of students, of answers, and of students who are lost."""
+    """Return sentences with the numbers of students, of answers, and of students who are lost.
+
+    They contain no names, because a projector may show them to the class.
+    """
     n = len(board.students)
     parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
     if board.asked is not None and not board.revealed:
@@ -271,11 +284,22 @@ def class_summary(board: TeacherView) -> str:
                 all=n,
             )
         )
-    lost = [student for student in board.students if student.lost]
-    if lost:
-        named = format_comma_list([student.name or f"#{student.number}" for student in lost])
-        parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
+    if lost := _lost_students(board):
+        parts.append(ngettext("{n} is lost.", "{n} are lost.", len(lost), n=len(lost)))
     return join_sentences(*parts)
+
+
+def show_class(board: TeacherView, *before: str) -> None:
+    """Show the state of a class after the sentences ``before``, and the names of lost students."""
+    show_notice(join_sentences(*before, class_summary(board)), role="status")
+    if lost := _lost_students(board):
+        with st.container(key="class_lost_names"):  # assets/app.css hides it in the projector view
+            named = format_comma_list([student.name or f"#{student.number}" for student in lost])
+            show_notice(_("Lost: {named}.", named=named), role="status")
+
+
+def _lost_students(board: TeacherView) -> list[Student]:
+    return [student for student in board.students if student.lost]
 
 
 def _resume() -> None:
@@ -294,7 +318,7 @@ def _lead(code: str) -> None:
     """Show the state of the class to the teacher, and present this page's view if the class follows."""
     if current_view() == ROOM:  # This page draws the state of the class itself.
         return
-    leads = st.session_state.get(LEADS, False)
+    leads = store().is_shared(code)
     if leads and store().board(code, visitor_secret()).view != (view := shared_address()):
         store().present(code, visitor_secret(), view)
     redraw_every(EVERY, _status, code, leads)
@@ -307,7 +331,7 @@ def _status(code: str, leads: bool) -> None:
         show_notice(refusal.sentence)
         return
     led = _("Class {code}: everybody who follows sees this page as you see it.", code=code)
-    show_notice(join_sentences(led if leads else _("Class {code}.", code=code), class_summary(board)), role="status")
+    show_class(board, led if leads else _("Class {code}.", code=code))
 
 
 def _bar(code: str, seen: StudentView) -> None:

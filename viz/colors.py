@@ -1,4 +1,4 @@
-"""Colour palettes for Python code, read from shared/colours.js, where they are defined for the components."""
+"""Colour palettes for Python code, read from shared/colours.js, which defines them for scripts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_colors(name: str) -> tuple[str, ...]:
 
 @cache
 def sequential_ramp() -> Colors:
-    """Return the colours of the light theme's sequential scale, (256, RGB), from least to most.
+    """Return the 256 RGB colours of the light theme's sequential scale, shape (256, 3), from least to most.
 
     They equal those of `between` in colours.js.
 
@@ -38,7 +38,7 @@ def sequential_ramp() -> Colors:
 
 @cache
 def diverging_ramp() -> Colors:
-    """Return the colours of the light theme's diverging scale, (256, RGB), from negative to positive.
+    """Return the 256 RGB colours of the light theme's diverging scale, (256, 3), from negative to positive.
 
     They equal those of `divergingRamp` in colours.js.
 

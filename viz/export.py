@@ -68,8 +68,8 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
 def weights_json(view: View, layer: int, head: int) -> bytes:
     """Return a head's map as JSON: {"caption", "queries", "keys", "weights"}, weights (query, key).
 
-    Tokens are objects with the fields of TOLD and "read_as". ``layer`` and ``head`` count from 0. Raises TooLong
-    beyond MOST_CELLS weights.
+    Tokens are objects with the fields in TOLD and "read_as". ``layer`` and ``head`` count from 0. Raises TooLong for
+    more than MOST_CELLS weights.
     """
     weights = [[_shortest_float(weight) for weight in row] for row in _head_weights(view, layer, head)]
     content = {

@@ -65,9 +65,9 @@ def option(  # noqa: PLR0913  (the parts of a declaration, by name)
     """Return a dataclass field that declares an option.
 
     ``choices`` maps the values that a menu offers to their labels; a sequence is labelled by its values. Without
-    choices every value of the type is allowed. ``name`` is the name in the address, by default that of the field.
-    If the option depends on the text, ``of_text`` maps its old value in the address to the value for another text
-    or model, "" for the default.
+    choices every value of the type is allowed. ``name`` is the name in the address, by default that of the field. If
+    the option depends on the text, ``of_text`` is called when the text or model changes: it maps the old value in the
+    address to the new value, or to "" for the default.
     """
     labels = choices if isinstance(choices, Mapping) else {value: str(value) for value in choices}
     declared = Option(default, name, label=label, help=help, choices=labels, of_text=of_text)
@@ -76,7 +76,7 @@ def option(  # noqa: PLR0913  (the parts of a declaration, by name)
 
 
 def options_of(kind: type[Any]) -> Mapping[str, Option]:
-    """Return the declaration of each field of a dataclass, by name; also for fields without ``option``."""
+    """Return the declaration of each field of a dataclass, by name, with defaults for undeclared fields."""
     return _options_of(cast(Hashable, kind))
 
 

@@ -30,10 +30,10 @@ STORED = 1_000_000  # bytes that the service worker stores at once; more are sto
 
 
 class SiteFolder:
-    """The files of a site, by their path in its folder, while entries are added.
+    """The files of a site under construction, by their path in its folder.
 
     The names of scripts and texts contain a hash of their content, so that a browser never mixes two versions. The page
-    opens in the first of the languages; with several it has a switch.
+    opens in the first of the languages; if there are several, it has a switch.
     """
 
     def __init__(self, languages: Sequence[str] = (ENGLISH,)) -> None:

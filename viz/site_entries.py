@@ -35,9 +35,9 @@ SMALL_MAP = 48  # side of a thumbnail in cells; the page computes thumbnails of 
 class RecordedText:
     """A text for the site, with its first selection.
 
-    ``view`` shows all tokens of a trace. ``title`` is the name of the text in the list; texts with equal titles are
-    variants of each other, which ``label`` distinguishes. ``note`` is a sentence above the view, ``caption`` the
-    author's text below it. ``priors`` is the result of ``viz.components.explore.content.places``.
+    ``view`` shows all tokens of a trace. ``title`` is the name of the text in the list. Texts with equal titles are
+    variants of each other, distinguished by ``label``. ``note`` is a sentence above the view, ``caption`` the author's
+    text below it. ``priors`` is the result of ``viz.components.explore.content.places``.
     """
 
     view: View
@@ -51,12 +51,12 @@ class RecordedText:
 
 
 def text_file(text: RecordedText, languages: Sequence[str] = (ENGLISH,)) -> tuple[bytes, float]:
-    """Return the file of a text for viz/components/site/recorded.js, and the largest difference of a weight.
+    """Return the file of a text for viz/components/site/recorded.js, and the largest error of a weight.
 
-    The file has the payload in the first language, the fields that differ in the others, queries and keys, with gzip.
-    If a word has several tokens, the file also has the cells, measures and column means of whole words. The difference
-    between the weights that the browser computes and those of the trace comes from the rounding. Raise
-    TooLong if the text has more than LONGEST tokens.
+    The file is compressed with gzip. It has the payload in the first language, the fields that differ in other
+    languages, and queries and keys. If a word has several tokens, the file also has the cells, measures and column
+    means of whole words. The error is that of the weights computed in the browser; it comes from the rounding.
+    Raise TooLong if the text has more than LONGEST tokens.
     """
     view = text.view
     check_length(max(len(view.queries), len(view.keys)))
@@ -102,7 +102,7 @@ def check_length(tokens: int) -> None:
 def translations(
     make: Callable[[], Mapping[str, Any]], languages: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return a JSON object in the first language, and by each other language the fields that differ in it.
+    """Return a JSON object in the first language, and for each other language the fields that differ.
 
     >>> from i18n import active_language
     >>> translations(lambda: {"name": "BERT", "language": active_language()}, ["en", "zh"])
@@ -128,8 +128,8 @@ def _column_means(summary: HeadSummary) -> Arrays:
 class RecordedPicture:
     """A picture for the site, with the model's trace of it; the fields are those of RecordedText.
 
-    ``selection`` is the first selection; None selects the first token without a patch, and the head with the largest
-    edge score.
+    ``selection`` is the first selection. With None, the first token without a patch is selected, and the head whose
+    attention from there forms the clearest shape.
     """
 
     trace: Trace
@@ -146,7 +146,10 @@ class RecordedPicture:
 
 
 def first_selection(trace: Trace) -> pictures.PictureSelection:
-    """Return the selection that the app opens: a token without a patch, or the central patch, and its edge head."""
+    """Return the selection with which the app opens a picture: a token and its head.
+
+    The token is the first without a patch, or else the central patch. The head has the largest edge score.
+    """
     grid, _picture = pictures.grid_and_picture(trace)
     alone = pictures.tokens_without_patch(trace)
     token = alone[0] if alone else grid.token(grid.rows // 2, grid.columns // 2)
@@ -154,7 +157,7 @@ def first_selection(trace: Trace) -> pictures.PictureSelection:
 
 
 def picture_file(picture: RecordedPicture, address: str, languages: Sequence[str] = (ENGLISH,)) -> tuple[bytes, float]:
-    """Return the file of a picture for viz/components/site/pictures.js, and the largest difference of a weight.
+    """Return the file of a picture for viz/components/site/pictures.js, and the largest error of a weight.
 
     ``address`` is the file of the photo (``photo_file``). Raise TooLong if the picture has more than LONGEST tokens.
     """

@@ -31,7 +31,7 @@ Fits = Callable[[FloatArray], Booleans]
 
 
 def mask_rules(record: AnyRecord) -> dict[str, Any]:
-    """Return the rules of a layer's mask and its soft cap, without those that it does not have."""
+    """Return the rules of a layer's mask and its soft cap; missing ones are left out."""
     if not isinstance(record, Record):
         return {}
     mask = record.mask
@@ -40,7 +40,7 @@ def mask_rules(record: AnyRecord) -> dict[str, Any]:
 
 
 def layer_arrays(record: AnyRecord) -> tuple[Arrays, float]:
-    """Return the arrays of a layer with their codings, and the largest difference of a weight.
+    """Return the arrays of a layer with their codings, and the largest error of a weight.
 
     A layer is stored as finished maps if they are smaller than its queries and keys, as in short texts, or if rounding
     changes a weight by more than MOST_ERROR.
@@ -79,7 +79,7 @@ def _maps(record: Record) -> FloatArray:
 
 
 def _rounded(record: Record, exact: FloatArray) -> tuple[Arrays, float]:
-    """Return queries and keys as whole numbers with the step of each row, and the largest difference of a weight."""
+    """Return queries and keys as whole numbers with the step of each row, and the largest error of a weight."""
     groups = len(record.key)
     shared = record.heads // groups  # heads that share a key-value head
     parts: dict[str, list[FloatArray]] = {"query": [], "query.step": [], "key": [], "key.step": []}

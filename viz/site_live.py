@@ -1,4 +1,4 @@
-"""The files with which a static site runs a model in the browser: runtime, model, tokenizer and texts to start from.
+"""The files with which a static site runs a model in the browser: runtime, model, tokenizer and first texts.
 
 The scripts of other projects are in assets/vendor/, with their hashes and licences. A page downloads nothing of this
 before its reader asks.
@@ -37,7 +37,7 @@ class NoVendor(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class OpenedText:
-    """A text that was run in Python: its view of all tokens, the summary, and the selection to start with."""
+    """A text that was run in Python: its view of all tokens, its summary, and its first selection."""
 
     view: View
     summary: HeadSummary
@@ -49,8 +49,8 @@ class LiveModel:
     """A model for the browser; ``graph``, ``rows`` and ``tokenizer`` are those of inference.browser.export.
 
     ``pooling`` is "mean", "first" or "last", or None if the page shows no similarity of texts. ``single`` and ``pair``
-    are a text and a pair, whose view options are used for other texts; the page computes ``single`` again and states
-    the largest difference. ``priors`` is the result of ``viz.components.explore.content.places``.
+    are a text and a pair, whose view options are used for other texts. As a check, the page computes ``single`` again
+    and states the largest difference. ``priors`` is the result of ``viz.components.explore.content.places``.
     """
 
     name: str
@@ -88,9 +88,9 @@ def vendor_file(name: str) -> bytes:
 
 
 def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str, Any]:
-    """Add the files of a model to a site; return the part of the page's contents that leads to them.
+    """Add the files of a model to a site; return the part of the page's contents that refers to them.
 
-    ``bytes`` is the size of the download that comes before the first text.
+    ``bytes`` is the size of the download before the first text.
     """
     for name in LICENCES:
         add(f"live/{Path(name).stem}", "txt", vendor_file(name))
@@ -113,10 +113,10 @@ def live_files(model: LiveModel, add: Add, languages: Sequence[str]) -> dict[str
 
 
 def mask_files(model: LiveMasks, add: Add) -> dict[str, Any]:
-    """Add the files of a model for masked words; return the part of the page's contents that leads to them.
+    """Add the files of a model for masked words; return the part of the page's contents that refers to them.
 
-    The graph is stored with every first byte of its 16-bit numbers before every second, which gzip shrinks twice as
-    much.
+    Of the graph's 16-bit numbers, all first bytes are stored before all second bytes; gzip then compresses them twice
+    as well.
     """
     parted = gzip.compress(model.graph[::2] + model.graph[1::2], mtime=0)
     files = _runtime_files(add, ("masks", "onnx.gz", parted), model.tokenizer)

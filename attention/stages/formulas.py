@@ -112,7 +112,7 @@ def index_put(x: Array, at: Any, value: Any) -> Array:
 
 
 def identity(x: Array, *_args: Any, **_named: Any) -> Array:
-    """Return x unchanged; for operations on devices or memory, and for those of training such as dropout."""
+    """Return x unchanged, in place of operations on devices or memory, and of dropout, which only training uses."""
     return x
 
 
@@ -298,7 +298,7 @@ FORMULAS = {**MOVES, **EACH, **ROWS, **PRODUCTS}
 
 
 def strip_inplace_mark(name: str) -> str:
-    """Return the name of a torch operation without the mark of its in-place or operator form.
+    """Return the name of a torch operation without the marks of in-place forms (``add_``) and operators.
 
     The NumPy versions return new arrays, so these forms need no separate entry.
 

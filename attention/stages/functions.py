@@ -121,7 +121,7 @@ def add(x: Any, other: Any, alpha: float = 1) -> Any:
 
 
 def reduce(how: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a NumPy reduction so that it accepts torch's arguments ``dim``, ``keepdim`` and ``dtype``."""
+    """Wrap a NumPy reduction such as ``np.sum`` so that it accepts torch's ``dim``, ``keepdim`` and ``dtype``."""
 
     def apply_reduction(x: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         axes = tuple(dim) if isinstance(dim, list | tuple) else dim
@@ -156,8 +156,8 @@ def clamp(x: Array, min: Any = None, max: Any = None) -> Array:
 def where(condition: Array, x: Any, other: Any) -> Array:
     """Return x if the condition holds, else ``other``, elementwise.
 
-    As a tensor method, torch passes the condition as the second argument; a first argument that is not boolean is
-    therefore swapped with ``x``.
+    If it is called as a tensor method, torch passes the condition as the second argument. A first argument that is not
+    boolean is therefore swapped with ``x``.
     """
     if condition.dtype != bool:
         condition, x = x, condition

@@ -1,4 +1,4 @@
-"""The terms that add up to a number of a forward pass, and the place that a moved number was copied from."""
+"""The terms that sum to a number in a forward pass, and the origin of a number that was only moved."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Array = npt.NDArray[Any]
 def origin(
     name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """Return the input array and index from which a data movement, such as a reshape, copied a number.
+    """Return the input array and index from which an operation that only moves data copied a number.
 
-    ``name``, ``given`` and ``named`` are the operation and its arguments; ``at`` is the index of the number in its
-    result number ``output``. Return None for a constant such as padding.
+    ``name``, ``given`` and ``named`` are the operation, such as a reshape, and its arguments. ``output`` is the number
+    of the result, if there are several, and ``at`` the index in it. Return None for a constant such as padding.
 
     >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
     >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
@@ -58,7 +58,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A factor of a term: its value, and the array and index it comes from.
+    """A factor of a term: its value, and the array and index from which it comes.
 
     ``of`` is None for an intermediate value, which has a ``name`` instead.
     """
@@ -71,10 +71,11 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms that add up to a number, ``values`` (term,), and a function from k to the factors of term k.
+    """The terms ``values`` (term,) that sum to a number, and a function that returns the factors of term k.
 
-    ``how`` is "products" (a term is the product of its factors), "sum" (a term is a single value, or a multiple of
-    it), "function" (the single term is the named function of its factors) or "choice" (the single term is an input).
+    ``how`` is the kind of the terms. "products": each term is the product of its factors. "sum": each term is a single
+    value, or a multiple of it. "function": the only term is the named function of its factors. "choice": the only term
+    is one of the inputs.
     """
 
     how: str
@@ -98,9 +99,9 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """Return the element of an array, or a plain number, that takes part in element ``at`` of the result.
+    """Return the element of an operand that was used for element ``at`` of a result.
 
-    The array may be broadcast.
+    The operand is an array, which may be broadcast, or a plain number.
     """
     if not isinstance(x, np.ndarray):
         return Factor(float(x))
@@ -306,7 +307,7 @@ def flat(array: Array) -> Array:
 
 
 def array_index(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
-    """Return the index in an array of this shape of the element at (row, column) of ``flat(array)``.
+    """Return the index, in an array of this shape, of the element that ``flat`` puts at (row, column).
 
     >>> array_index((1, 3, 5, 8), 4, 9)
     (0, 1, 4, 1)
@@ -318,7 +319,7 @@ def array_index(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...
 
 
 def row_and_column(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
-    """Return the (row, column) in ``flat(array)`` of the element at index ``place`` of an array of this shape.
+    """Return the (row, column) at which ``flat`` puts the element at index ``place`` of an array of this shape.
 
     >>> row_and_column((1, 3, 5, 8), (0, 1, 4, 1))
     (4, 9)

@@ -1,4 +1,4 @@
-"""The contribution of each source of the residual stream to a later value, and that value without a source."""
+"""The share of each source (head, layer, embedding) in a later vector, and that vector without a source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class _Wanted:
 
 @dataclass(frozen=True, eq=False)
 class SourcePaths:
-    """The direct paths from each source to later values, which bypass all attention and feed-forward parts."""
+    """The direct paths from each source of the residual stream to later values.
+
+    They bypass all later attention and feed-forward parts.
+    """
 
     graph: PassGraph
     rules: SourceRules
@@ -39,8 +42,8 @@ class SourcePaths:
     ) -> list[Contributions]:
         """Return the contribution of each source to each of ``values``; they sum to the value.
 
-        Norms keep their recorded statistics. ``begin`` replaces the contributions to earlier values, by their id;
-        constants that are added later belong to their own sources.
+        Norms use their recorded means and variances. ``begin`` gives the contributions to some earlier values, by their
+        id. A bias that is added later is a source of its own.
         """
         found: dict[int, Contributions] = dict(begin or {})
         wanted = self._calls_between(values, found, statistics=False)
@@ -56,9 +59,9 @@ class SourcePaths:
         return [self._of(value, found) for value in values]
 
     def replay(self, value: Value, changed: Mapping[int, Array], without: str = "") -> Array:
-        """Recompute a value after a change of earlier values (by their id), with new statistics of the norms.
+        """Recompute a value after earlier values were changed; norms compute new statistics.
 
-        Constants of the source ``without`` are left out.
+        ``changed`` maps ids of earlier values to their new numbers. The biases of the source ``without`` are left out.
         """
         found = dict(changed)
         for call in self._calls_between([value], found, statistics=True).calls:
@@ -75,7 +78,7 @@ class SourcePaths:
     def layer_inputs(self, value: Value) -> list[Value]:
         """Return the values of the residual stream from which a layer computes ``value``.
 
-        If the stream comes from a norm, as in a post-norm model, the input of that norm is returned.
+        If the stream comes from a norm, as in a post-norm model, return the input of that norm instead.
         """
         assert value.call is not None
         waiting, found = [value], dict[int, Value]()

@@ -75,7 +75,7 @@ def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> Pa
 
 
 class ModuleRoles:
-    """The roles of the modules of a model. ``sides`` maps a stack of layers to "encoder" or "decoder"."""
+    """The roles of the modules of a model; ``sides`` maps each stack of layers to "encoder" or "decoder"."""
 
     def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> None:
         self.model = model
@@ -129,7 +129,7 @@ class ModuleRoles:
 
 
 def table_name(path: str) -> str:
-    """Return the role of an embedding table, such as positions, judged by the path of its module.
+    """Return the role of an embedding table, such as positions, derived from the path of its module.
 
     >>> table_name("embeddings.token_type_embeddings")
     'segment embeddings'
@@ -161,8 +161,8 @@ OLD = {"gamma": "weight", "beta": "bias"}  # the first checkpoints named a norm'
 def stored_heads(model: Any) -> tuple[Top, ...]:
     """Return the task heads whose tensors are all in the model's files; tied embeddings count as stored.
 
-    The class in the configuration comes first. Other classes of the library for this model follow if they have tensors
-    that no earlier class has.
+    The head of the class that the configuration names comes first. Others follow if the library has a class for this
+    model with tensors that no earlier class uses.
     """
     stored = names(model)
     found: list[Top] = []

@@ -1,8 +1,8 @@
 """A forward pass recorded as torch calls, and recomputed in numpy from token ids and weights only.
 
-The pass records every torch function call with its arguments, so nothing is inferred from a model's family. If a
-formula exists (attention/stages), numpy computes the call from earlier numpy results, and compares both results at
-every call. Only after a call without a formula does numpy continue from the model's own numbers.
+Every torch call is recorded with its arguments, so no code depends on a model's family. If a numpy formula of the same
+name exists (attention/stages), the call is computed from earlier numpy results, and compared with torch's result. After
+a call without a formula, numpy continues from torch's numbers.
 """
 
 from __future__ import annotations
@@ -54,11 +54,10 @@ def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that re
 ) -> list[FunctionCall]:
     """Run a forward pass on the inputs ``given``; return its torch calls, recomputed in numpy.
 
-    Of a model with a text tower and a picture tower, the tower runs that reads these inputs.
-
-    ``layers`` maps each layer's path to its module list. ``then`` continues the pass from the model's output, for
-    example from logits to probabilities. Without ``formulas`` nothing is recomputed and no program lines are
-    written, so a pass with only ``seen`` costs little more than a plain pass.
+    In a model with a text tower and a picture tower, only the tower that reads these inputs runs. ``layers`` maps each
+    layer's path to its module list. ``then`` continues the pass from the model's output, for example from logits to
+    probabilities. Without ``formulas``, nothing is recomputed and no program lines are written. A pass with ``seen``
+    only costs little more than a plain pass.
     """
     run = _Pass(model, seen, formulas)
     for name, tensor in given.items():

@@ -1,4 +1,4 @@
-"""The norm of each value vector after the output matrix of its head, ‖value · W_O‖."""
+"""The norm of each value vector after the head's output matrix, ‖value · W_O‖: its possible contribution."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def value_norms(model: Any, call: AttentionCall) -> Tensor | None:
 
 
 def output_grams(model: Any) -> dict[str, Tensor]:
-    """Return W_O · W_Oᵀ of the heads of each attention, (head, channel, channel), by its path.
+    """Return W_O · W_Oᵀ of each head, (head, channel, channel), by the path of the attention module.
 
-    The output matrix is the first matrix after an attention that takes the joined heads, found in a pass over a tiny
-    input. Attentions without such a matrix are missing.
+    The output matrix W_O is found in a pass over a tiny input: it is the first matrix that takes the joined heads.
+    Attentions without such a matrix are missing.
     """
     found: dict[str, Tensor] | None = getattr(model, GRAMS, None)
     if found is None:

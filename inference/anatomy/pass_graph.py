@@ -1,4 +1,4 @@
-"""A forward pass as a graph: its torch calls with their numbers, and its attention calls."""
+"""A forward pass as a graph of torch calls, with their numbers and the attention calls among them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inference.record.records import layer_modules
 
 @dataclass(eq=False)
 class AttentionNode:
-    """An attention call in the graph: its stack, its layer, and the values of its queries and keys."""
+    """An attention call in the graph: its stack and layer, and the tensors of its queries and keys."""
 
     call: AttentionCall
     part: str
@@ -32,7 +32,7 @@ class AttentionNode:
 class PassGraph:
     """The torch calls of a forward pass in order, and the numbers of each tensor that a call read.
 
-    ``outputs`` maps the id of a tensor to the attention that computed it.
+    ``outputs`` maps the id of an attention's result to its AttentionNode.
     """
 
     calls: list[FunctionCall] = field(default_factory=list)
@@ -46,12 +46,12 @@ class PassGraph:
         return self._arrays[id(value)]
 
     def is_fraction(self, value: Value) -> bool:
-        """Return True if the value is a floating-point tensor that a call read."""
+        """Return True if the value is a floating-point tensor whose numbers were recorded."""
         found = self._arrays.get(id(value))
         return found is not None and found.dtype.kind == "f"
 
     def arguments(self, call: FunctionCall, changed: Mapping[int, Array]) -> tuple[Any, Any]:
-        """Return the arguments of a torch call as arrays; ``changed`` replaces some of them, by id."""
+        """Return the arguments of a torch call as arrays; ``changed`` replaces tensors, by the ids of their values."""
 
         def fill(leaf: Any) -> Any:
             if not isinstance(leaf, Value):

@@ -34,7 +34,7 @@ _TARGET_SIDE = re.compile(r"(^|\.)decoder\.")
 
 @dataclass(frozen=True, eq=False)
 class PositionTensor:
-    """A tensor that encodes positions: its kind, its module and its attribute name in that module."""
+    """A tensor that encodes positions: its kind, and the module and attribute that contain it."""
 
     kind: str
     path: str
@@ -49,7 +49,7 @@ class PositionTensor:
 
     @property
     def first(self) -> int:
-        """Return the row of the table that belongs to the first token; earlier rows are for padding."""
+        """Return the row of the table for the first token; earlier rows are for padding."""
         offset, padding = getattr(self.owner, "offset", None), getattr(self.owner, "padding_idx", None)
         if isinstance(padding, int):
             return padding + 1
@@ -59,7 +59,7 @@ class PositionTensor:
 def places(model: Any) -> list[PositionTensor]:
     """Return all tensors of a model that encode positions.
 
-    Positions that its code computes without storing them are not found.
+    Positions that the model computes without storing them are not found.
     """
     return [place for path, module in model.named_modules() for place in _find_places(path, module)]
 

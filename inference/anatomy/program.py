@@ -26,7 +26,7 @@ MASKED = 1e30  # larger absolute values were set by a mask
 
 @dataclass(eq=False)
 class Value:
-    """A tensor of a forward pass: an input, a weight with its name in the file, or the result of a call."""
+    """A tensor in a forward pass: an input, a weight with its name in the file, or the result of a call."""
 
     code: str  # its expression in the program
     shape: tuple[int, ...]
@@ -41,8 +41,8 @@ class Value:
 class FunctionCall:
     """A call of a torch function; ``given`` and ``named`` are its arguments, with a Value for each tensor.
 
-    ``away`` is the largest difference from numpy's result, and ``size`` the largest absolute number of the model's
-    result; ``refused`` explains a missing or wrong numpy result.
+    ``away`` is the largest difference between the results of torch and numpy, and ``size`` the largest absolute number
+    of torch's. ``refused`` is the reason for a missing or wrong numpy result.
     """
 
     number: int
@@ -70,14 +70,14 @@ class FunctionCall:
 
 
 def leaves(tree: Any) -> list[Any]:
-    """Return the innermost values of nested arguments (lists, tuples, dictionaries)."""
+    """Return the innermost values of nested lists, tuples and dictionaries, such as the arguments of a call."""
     found: list[Any] = []
     map_leaves(tree, found.append)
     return found
 
 
 def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply ``change`` to the innermost values of nested arguments.
+    """Apply ``change`` to the innermost values of nested lists, tuples and dictionaries.
 
     >>> map_leaves((1, [2, slice(3, None)]), lambda leaf: leaf and 10 * leaf)
     (10, [20, slice(30, None, None)])
@@ -94,7 +94,7 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
-    """Return the largest difference of two arrays and the largest number of ``own``.
+    """Return the largest difference of two arrays, and the largest absolute number of ``own``.
 
     Masked entries are ignored.
 
@@ -112,8 +112,8 @@ def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
 def header(loaded: LoadedModel, model: str, given: Mapping[str, Tensor]) -> str:
     """Return the first lines of the program, which load the model requested as ``model``.
 
-    Headlight's own code finds the files that come with the app; hub models are found by name and commit. The paths of
-    an operator's folders and of visitors' fine-tuned models are not revealed: the program has a placeholder for them.
+    Bundled models are found by Headlight's own code, and hub models by name and commit. Folders of the operator and of
+    visitors' fine-tuned models have a placeholder, because their paths are private.
     """
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
@@ -152,7 +152,10 @@ MOST = 64  # the largest number of elements of a literal tensor
 
 
 def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
-    """Return the program line of a torch call; if it ``changes`` its first argument, the line clones that first."""
+    """Return the program line of a torch call.
+
+    If the call ``changes`` its first argument in place, the line clones that argument first.
+    """
     name, made = name_of(function), f"v{call.number}"
     first, *rest = (format_argument(one) for one in call.given) if call.given else ("",)
     named = [f"{key}={format_argument(one)}" for key, one in call.named.items()]
@@ -176,7 +179,7 @@ def name_of(function: Any) -> str:
 
 
 def literal(tensor: Tensor) -> str:
-    """Return Python code for a small tensor that is not the result of a recorded call; "" if it is large."""
+    """Return Python code for a small constant tensor, which no recorded call computed; "" if it is large."""
     return f"torch.tensor({tensor.tolist()}, dtype={tensor.dtype})" if tensor.numel() <= MOST else ""
 
 
@@ -214,7 +217,7 @@ def required_calls(
 ) -> list[FunctionCall]:
     """Return ``last`` and all calls that it depends on, in order.
 
-    Calls for which ``enough`` is true are included, but not those that they depend on.
+    The search ends at calls for which ``enough`` is true: they are included, but not the calls that they depend on.
     """
     waiting, found = [last], dict[int, FunctionCall]()
     while waiting:

@@ -1,4 +1,4 @@
-"""Residual connections, activation functions and sizes of a layer, found in the numbers of a pass."""
+"""Residual connections, activation functions and sizes of a layer, derived from the numbers of a pass."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter 
 
 
 def follow(block: LayerRun) -> Flow:
-    """Return the data flow of a layer that ran in a pass: its steps, and the steps that each of them reads.
+    """Return the data flow of a layer that ran in a pass: its steps, and the inputs of each step.
 
-    Additions are not modules, so they are found as sums that later steps read.
+    Residual additions are not modules. They are found by their numbers: the input of a step equals a sum of earlier
+    results.
     """
     return _Follower(block.visit.given).run(block)
 
@@ -112,9 +113,9 @@ FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
-    """Evaluate an activation function; return its name ("" if unknown), inputs and outputs, shape (point,).
+    """Evaluate an activation function on some points; return its name ("" if unknown), inputs and outputs.
 
-    Return None if the module is not an elementwise function.
+    Inputs and outputs have the shape (point,). Return None if the module is not an elementwise function.
 
     >>> curve(torch.nn.GELU())[0]
     'GELU'
@@ -139,10 +140,10 @@ def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
 
 
 def kind_of_norm(module: Any, width: int) -> str:
-    """Return "LayerNorm" if a norm subtracts the mean, else "RMSNorm".
+    """Return "LayerNorm" if a norm subtracts the mean, else "RMSNorm"; "" if the module cannot be called.
 
-    The sources are arXiv:1607.06450 and arXiv:1910.07467. A LayerNorm does not change if a constant is added to
-    every channel. Return "" if the module cannot be called.
+    It is a LayerNorm if its result does not change when a constant is added to every channel (arXiv:1607.06450; RMSNorm
+    is arXiv:1910.07467).
 
     >>> kind_of_norm(torch.nn.LayerNorm(6), 6), kind_of_norm(torch.nn.RMSNorm(6), 6)
     ('LayerNorm', 'RMSNorm')
@@ -173,7 +174,7 @@ def matrix(visit: Visit) -> tuple[int, int]:
 
 
 def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
-    """Return the sizes of an attention: from its recorded call, or else from configuration and matrices."""
+    """Return the sizes of an attention, taken from its recorded call, or else from configuration and matrices."""
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
         return Heads(call.query.shape[1], call.key.shape[1], call.query.shape[3], call.value.shape[3])

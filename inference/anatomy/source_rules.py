@@ -1,8 +1,8 @@
-"""The sources of each tensor in a forward pass, and a rule for how each torch call passes contributions on.
+"""The sources of each tensor in a forward pass, and rules for the way each torch call treats them.
 
-The residual stream is a sum of sources. A call that is affine in its input passes each source's contribution on
-separately; a norm is affine if its statistics are held at their recorded values; every other function of the stream
-starts a new source. Heads are sources too, so nothing is propagated through softmaxes.
+The residual stream is a sum of sources, such as head outputs. A call that is affine in its input transforms each
+source's contribution separately. A norm is affine if its mean and variance are held at their recorded values. The
+result of any other function is a new source. Heads are sources, too, so nothing is propagated through softmaxes.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ GIVEN = ("pixel_values", "input_features", "inputs_embeds", "encoder_hidden_stat
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule for how a torch call passes the contributions of sources on.
+    """The rule for the way a torch call transforms the contributions of sources.
 
-    ``carried`` are the indices, among the tensors that the call reads, whose contributions pass through;
-    ``statistics`` are the indices of factors held at their recorded values. ``offset`` is the source of the constant
-    that the call adds, "" if it adds none.
+    Arguments are given by their indices among the tensors that the call reads. The contributions to ``carried`` pass
+    through the call; ``statistics`` are factors that are held at their recorded values. ``offset`` is the source of the
+    constant that the call adds, or "".
     """
 
     kind: str
@@ -69,7 +69,7 @@ def _token_table(model: Any) -> Any:
 
 @dataclass(eq=False)
 class SourceRules:
-    """The rules by which torch calls pass contributions on, by call number.
+    """The rule for each torch call (by number): the way it transforms the contributions of sources.
 
     Calls without a rule compute constants.
     """
@@ -99,7 +99,7 @@ class SourceRules:
         return CONSTANT if rule is None else rule.sources
 
     def rule(self, value: Value) -> Rule:
-        """Return the rule of the call whose result is ``value``, or START if the value is itself a source."""
+        """Return the rule of the call that computed ``value``, or START if the value is itself a source."""
         made = None if value.call is None or id(value) in self.graph.outputs else self.rules.get(value.call.number)
         return Rule(START, self.sources(value)) if made is None else made
 

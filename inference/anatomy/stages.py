@@ -1,4 +1,4 @@
-"""The torch calls of a pass that are shown as stages, and the role of each stage in its layer."""
+"""The torch calls of a pass that are shown as stages: those that compute new numbers, with their roles."""
 
 from __future__ import annotations
 
@@ -86,7 +86,10 @@ def _stage(call: FunctionCall, part: str, role: str, side: str) -> Stage:
 
 
 def sources(call: FunctionCall) -> list[Value]:
-    """Return the tensors that a torch call reads, traced back through calls that only move numbers."""
+    """Return the tensors that a torch call reads, traced back through calls that only move numbers.
+
+    Reshapes and slices are examples of such calls.
+    """
     found: list[Value] = []
     waiting = call.reads()[::-1]
     while waiting:

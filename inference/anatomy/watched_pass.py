@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """A run of a module in a pass, from the moment ``began`` to the moment ``ended``."""
+    """A run of a module in a pass; ``began`` and ``ended`` number the starts and ends of all runs in order."""
 
     path: str
     module: Any
@@ -39,13 +39,13 @@ class Visit:
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def contains(self, moment: int) -> bool:
-        """Return True if the moment lies within this module run."""
+        """Return True if the number ``moment`` is between the start and the end of this run."""
         return self.began <= moment <= self.ended
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedPass:
-    """A recorded forward pass: all module runs in the order of their start, and all softmaxes of scores."""
+    """A recorded forward pass: the runs of modules in the order of their start, and the attention softmaxes."""
 
     visits: tuple[Visit, ...]
     softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the computing module)
@@ -135,8 +135,8 @@ NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
 class Operation:
     """An operation of a layer in a recorded pass: attention, feed-forward part or norm.
 
-    ``made`` is the result of its last matrix, empty if no module makes it; ``leaves`` is the result of its
-    outermost module, which in some architectures already includes the residual addition.
+    ``made`` is the result of its last matrix, empty if no module computes it. ``leaves`` is the result of its outermost
+    module, which in some architectures includes the residual addition.
     """
 
     kind: str  # "norm", "attention", "cross-attention", "feed-forward", or "scale" for a factor per channel
@@ -153,7 +153,7 @@ class Operation:
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """A run of a layer in a recorded pass, with its operations."""
+    """A run of a layer in a recorded pass, with its operations: attention, feed-forward part and norms."""
 
     path: str
     visit: Visit
@@ -166,7 +166,7 @@ class LayerRun:
 
 
 def is_norm(module: Any) -> bool:
-    """Return True if a module is a normalisation layer, judged by its class name."""
+    """Return True if a module is a normalisation layer, according to its class name."""
     return bool(NORM.search(type(module).__name__)) and not any(True for _ in module.children())
 
 
@@ -189,7 +189,8 @@ def is_inside(path: str, above: str) -> bool:
 def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
     """Return every run of a layer in a recorded pass.
 
-    A layer is a member of a module list: the largest that contains at most one self-attention and one cross-attention.
+    A layer is a member of a module list, which has at most one self-attention and one cross-attention. If such lists
+    are nested, the outermost is taken.
     """
     found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:

@@ -42,7 +42,7 @@ class BertSizes:
 
 
 def sizes_of(config: Mapping[str, Any]) -> BertSizes:
-    """Return the sizes in a configuration; raise UserError if the model is not a BERT that the graph describes."""
+    """Return the sizes in a configuration; raise UserError unless the model is a plain BERT."""
     plain = config.get("model_type") == "bert" and config.get("hidden_act") in ACTIVATIONS
     absolute = config.get("position_embedding_type", "absolute") == "absolute"
     if not plain or not absolute or config.get("is_decoder") or config.get("add_cross_attention"):

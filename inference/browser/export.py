@@ -23,7 +23,7 @@ POOLINGS = (MEAN, FIRST, LAST)
 
 @dataclass(frozen=True, eq=False)
 class BrowserModel:
-    """The files of a model for a browser."""
+    """The files with which a browser runs a model."""
 
     name: str
     sizes: BertSizes
@@ -69,7 +69,7 @@ def bert_weights(folder: Path) -> Weights:
 
 
 def row_files(weights: Weights) -> tuple[bytes, ...]:
-    """Return the rows of the embedding table, ROWS in each file: their scales as float32, then int16 numbers.
+    """Return the rows of the embedding table as files of ROWS rows: float32 scales, then int16 numbers.
 
     >>> import numpy as np
     >>> [len(file) for file in row_files({TABLE: np.ones((ROWS + 1, 8), np.float32)})]

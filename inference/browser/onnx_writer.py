@@ -24,9 +24,10 @@ Shape = Sequence[int | str]  # a string names an axis whose length is free
 
 
 def shorten(array: npt.NDArray[Any], axis: int) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """Return an array as 16-bit integers and their scale, which keeps ``axis`` with length 1.
+    """Return an array as 16-bit integers, and their scales: an array whose ``axis`` has length 1.
 
-    The error is at most a 65,534th of the largest number that shares the scale, on average a third of float16's.
+    The error is at most 1/65,534 of the largest number that shares a scale. On average it is a third of float16's
+    error.
 
     >>> coded, scale = shorten(np.array([[1.0, -0.5]], np.float32), 1)
     >>> coded.tolist(), (coded * scale).round(4).tolist()
@@ -39,7 +40,9 @@ def shorten(array: npt.NDArray[Any], axis: int) -> tuple[npt.NDArray[np.int16], 
 
 
 def varint(number: int) -> bytes:
-    """Return an integer in seven bits per byte, lowest first; negative integers take ten bytes.
+    """Encode an integer as a Protocol Buffers varint: seven bits per byte, lowest first.
+
+    Negative integers take ten bytes.
 
     >>> varint(300).hex()
     'ac02'
@@ -120,8 +123,8 @@ class GraphWriter:
     def matrix(self, name: str, array: npt.NDArray[Any], axis: int) -> str:
         """Store a matrix in 16 bits per number, and return the name of the float32 matrix in the graph.
 
-        ``axis`` is reduced to a scale: 1 gives each row its own, and 0 each column. The runtime computes the float32
-        matrix when it opens the file. A matrix of float16 is stored as it is, without an error.
+        Each row has a scale if ``axis`` is 1, and each column if it is 0. The runtime computes the float32 matrix when
+        it opens the file. A float16 matrix is stored unchanged.
         """
         if array.dtype == HALF:
             return self.node("Cast", [self.constant(f"{name}.half", array)], name, to=TYPES[FLOAT])

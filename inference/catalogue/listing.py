@@ -151,13 +151,13 @@ CHINESE = gettext_lazy("Chinese")  # the name of the language on the cards
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
-    """Return the card of a model whose vocabulary covers these words, or None.
+    """Return the card of a model whose vocabulary covers the words ``unread``, or None.
 
-    Languages and byte-level vocabularies are compared with the words ``unread``. Models on this machine come first,
-    then models for Chinese, then models of the same ``kind``.
+    A byte-level vocabulary covers all words, and that of a model for Chinese covers Chinese words. Models on this
+    machine come first, then models for Chinese, then models of the same ``kind``.
 
     >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
-    >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
+    >>> find_reader([card], ["猫"], "encoder").id, find_reader([], ["猫"], "encoder")
     ('b', None)
     """
     chinese = all(HAN.fullmatch(word) for word in unread)
@@ -184,10 +184,10 @@ _MARKS = {
 
 
 def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
-    """Return the task heads that the names of a model's tensors suggest, without building the model.
+    """Return the task heads that a checkpoint has, according to the names of its tensors.
 
-    ``architecture`` is the class of the trained model; it distinguishes the two heads for labels, whose tensors have
-    equal names.
+    The model is not built. ``architecture`` is the class of the trained model. It decides between classification of
+    texts and of tokens, whose tensors have equal names.
 
     >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
@@ -214,8 +214,8 @@ found_lately: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
     """Return the cards of embedded, local and hub models; each states if its model is on this machine.
 
-    A finished download, and a folder added to an operator's folder, appear immediately; changes deeper inside appear
-    after a few seconds.
+    Finished downloads and folders that are added to an operator's folder appear immediately. Changes deeper inside
+    appear after a few seconds.
     """
     with _LOOKING:
         key, now = (settings, _changes(settings)), time.monotonic()

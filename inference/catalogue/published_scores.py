@@ -26,7 +26,7 @@ class PublishedBleu:
 
 @dataclass(frozen=True)
 class TranslationFigures:
-    """Scores on held-out sentences; ``copied`` is the score of the unchanged source.
+    """Translation scores on held-out sentences; ``copied`` is the score of the unchanged source.
 
     ``short`` and ``long`` are the scores of greedy decoding for sentences of at most 7 and at least 12 words.
     """
@@ -52,9 +52,9 @@ class PronounHead:
 
 @dataclass(frozen=True)
 class WeakRelation:
-    """The relation between words for which the best head trails that of the embedded encoder the most.
+    """The word relation in which the best head of the embedded BERT is furthest behind the embedded encoder's.
 
-    ``points`` are percentage points of accuracy; 0 or less if no relation trails.
+    ``points`` is the difference of their accuracies in percentage points; it is at most 0 if BERT is never behind.
     """
 
     relation: str
@@ -65,8 +65,9 @@ class WeakRelation:
 class EncoderComparison:
     """The best heads of the embedded BERT compared with those of the embedded encoder.
 
-    ``behind`` lists, in points, by how much BERT trails on UD relations, if by at least CLEARLY_BEHIND; ``relations``
-    is the number of relations. ``gap`` holds the accuracies of both on GAP pronouns, in percent.
+    ``behind`` lists by how many percentage points BERT is behind on relations of Universal Dependencies; only
+    differences of at least CLEARLY_BEHIND count. ``relations`` is the number of all relations. ``gap`` has the
+    accuracies of both models on GAP pronouns, in percent.
     """
 
     behind: tuple[float, ...]
@@ -76,11 +77,11 @@ class EncoderComparison:
 
 @dataclass(frozen=True)
 class MaskedAccuracy:
-    """The top-1 and top-5 accuracy, 0 to 1, on held-out masked tokens.
+    """The top-1 and top-5 accuracy on held-out masked tokens, from 0 to 1.
 
-    ``common_first`` and ``common_five`` are the accuracies of always guessing the commonest tokens. ``follows`` is
-    the accuracy of next-sentence prediction; half of the pairs belong together. ``tired`` and ``behind`` are None
-    if the file lacks these figures.
+    ``common_first`` and ``common_five`` are the accuracies of always guessing the commonest tokens. ``follows`` is the
+    accuracy of next-sentence prediction, on pairs of which half belong together. ``tired`` (the best pronoun head) and
+    ``behind`` (the weakest relation) are None if the file lacks them.
     """
 
     masked: int

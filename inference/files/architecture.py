@@ -28,7 +28,7 @@ _MOST = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """The architecture of a model. ``writes`` is True if its language-model head generates a target text.
+    """The architecture of a model; ``writes`` is True if its language-model head generates a target text.
 
     ``reads`` is TEXT, PICTURES or BOTH of inference.pictures.image_processing.
     """
@@ -45,8 +45,9 @@ class Architecture:
 def read(config: Mapping[str, Any], name: str) -> Architecture:
     """Return the architecture that a configuration describes; raise UserError if it cannot be traced.
 
-    These cannot be traced: unknown architectures, models that need downloaded program code, models without attention,
-    and models that read sound, or pictures in an unsupported way. The check needs transformers but builds no model.
+    Some models cannot be traced: unknown architectures, models that need downloaded program code, and models without
+    attention. The same holds for models that read sound, or pictures in an unsupported way. The check needs
+    transformers but builds no model.
     """
     model_type = config.get("model_type")
     known = _known_types()
@@ -239,7 +240,7 @@ _FAST = "Fast"  # transformers accepts a known name with and without this ending
 
 
 def code_notes(folder: Path, config: Mapping[str, Any]) -> tuple[LazyMessage, ...]:
-    """Return a note for each kind of program code that a folder names and that transformers replaces."""
+    """Return a note for each kind of program code in a model's folder that is not run but replaced."""
     tokenizer_config = _tokenizer_config(folder)
     named = named_tokenizer(config, tokenizer_config)
     unknown = named is not None and (folder / "tokenizer.json").is_file() and not is_known_tokenizer(named)

@@ -44,7 +44,7 @@ DEQUANTIZED = ("fp8", "mxfp4")  # transformers turns these into floating-point w
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF)."""
+    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF files)."""
 
     folder: Path
     config: Mapping[str, Any]
@@ -169,7 +169,7 @@ def _adapter(file: Path, name: str) -> str:
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
-    """Return the message for a model without a tokenizer; it suggests that of the ``base`` model, if known."""
+    """Return the message for a model without a tokenizer; it suggests the tokenizer of ``base``, if known."""
     if base is None:
         return gettext_lazy(
             "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
@@ -352,7 +352,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """Return the message for a GGUF file if the packages that read it are not installed."""
+    """Return the message that the packages for reading GGUF files are not installed."""
     return gettext_lazy("{name} is in the GGUF format. First run: pip install gguf accelerate", name=name)
 
 

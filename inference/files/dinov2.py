@@ -43,7 +43,7 @@ Numbers = NDArray[np.float32]
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Convert the ONNX file to a transformers model in an empty folder, with unchanged numbers."""
+    """Convert the ONNX file to a transformers model in an empty folder, with the same weights."""
     from safetensors.numpy import save_file
 
     found = weights(embedded.read(file))

@@ -1,8 +1,8 @@
 """Downloads of models in a thread, with progress; they can be stopped and resumed without losing data.
 
-huggingface_hub 2.4 keeps no partial files, because each attempt writes to a new temporary name. So this module
-fetches the bytes, with a Range request from the end of the last attempt, into the blob of the cache where
-huggingface_hub looks first, and huggingface_hub then links it as usual.
+huggingface_hub 2.4 cannot resume a download, because each attempt writes to a new temporary file. This module therefore
+fetches the bytes itself, with a Range request from the end of the last attempt. It stores them as the blob that
+huggingface_hub looks for first in its cache, and huggingface_hub then links the file as usual.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SILENCE = 10.0  # the shortest timeout, in seconds without data, before the nex
 
 
 class DownloadProgress(NamedTuple):
-    """The number of bytes that have arrived, and the total."""
+    """The number of bytes that have arrived, and the total number."""
 
     done: int
     total: int
@@ -232,7 +232,7 @@ class Download:
         return self._root / "blobs" / str(file.digest)
 
     def partial_path(self, file: RemoteFile) -> Path:
-        """Return the path at which the bytes of an unfinished file are stored."""
+        """Return the path of a file's bytes while the file is unfinished."""
         return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
 
     def _partial(self, file: RemoteFile) -> int:

@@ -230,7 +230,7 @@ _HASHING = threading.Lock()  # a second thread waits for the result instead of h
 
 
 def verify(folder: Path) -> Path:
-    """Return ``folder`` if the hashes of its files are those of the published files, else raise UserError."""
+    """Return ``folder`` if its files have the hashes of the published files, else raise UserError."""
     for name, expected in HASHES.items():
         file = folder / name
         if not file.is_file() or packages.sha256(file) != expected:
@@ -268,7 +268,7 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Return True if all files of an embedded model are in assets/models/; their hashes are not checked."""
+    """Return True if all files of an embedded model are in assets/models/, without checking their hashes."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 

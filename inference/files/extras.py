@@ -48,7 +48,7 @@ class EncoderSizes:
 class Packed:
     """The content of a packed model file.
 
-    ``special`` holds the ids of the beginning, end, padding and unknown token.
+    ``special`` has the ids of the beginning, end, padding and unknown token.
     """
 
     sizes: EncoderSizes
@@ -163,9 +163,9 @@ def convert(file: Path, folder: Path) -> None:
 
 
 def retained_pieces(packed: Packed) -> list[int]:
-    """Return the ids of the retained tokens in their new order.
+    """Return the ids of the tokens that the converted model keeps, in their new order.
 
-    The order is beginning, padding, end, unknown, then the other tokens in their old order.
+    Beginning, padding, end and unknown come first, then the other tokens in their old order.
     """
     beginning, end, filling, unknown = packed.special
     special = [beginning, filling, end, unknown]
@@ -194,7 +194,7 @@ def _chinese(piece: str) -> bool:
 
 
 def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
-    """Return the tensors under transformers' names for BERT, with embeddings of the tokens ``some`` only."""
+    """Return the tensors under transformers' names for BERT; only the tokens ``some`` have embeddings."""
     sizes = packed.sizes
     width, inner = sizes.width, sizes.inner
     found = {

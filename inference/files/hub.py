@@ -46,7 +46,7 @@ def check_id(name: str) -> str:
 
 
 def check_revision(revision: str | None) -> str | None:
-    """Return ``revision`` unchanged; raise UserError if it could lead out of the cache folder."""
+    """Return ``revision`` unchanged; raise UserError if it could be a path outside of the cache folder."""
     if revision is None:
         return None
     plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
@@ -261,10 +261,10 @@ LISTED = frozenset(card.id for card in (*HUB_CARDS, *PICTURE_CARDS))
 
 
 def check_listed(name: str, revision: str | None, settings: Settings) -> None:
-    """Raise UserError if the settings forbid opening this hub model; no file or network is used.
+    """Raise UserError if the settings do not allow this hub model; no file or network is used.
 
-    If only listed models are allowed, they are opened only at their main branch, because other branches and commits
-    may be anybody's proposal.
+    The settings may allow listed models only. These are opened only at their main branch, because anybody can propose
+    other branches and commits.
 
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
@@ -340,9 +340,9 @@ def cached_folder(name: str, revision: str | None, settings: Settings) -> Path |
 def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     """Look up a hub model with a few short requests; return it as an offer, or raise UserError.
 
-    Refused are unknown and private names, gated models, weights only in pickle files, architectures that cannot be
-    traced, and names that cannot be looked up without a network. A model that is too large is offered with
-    ``fits`` False. A downloaded model needs no network.
+    UserError is raised for unknown and private names, gated models, weights only in pickle files, and architectures
+    that cannot be traced. Without a network it is raised for all models that are not downloaded. A model that is too
+    large is offered with ``fits`` False.
     """
     check_id(name)
     check_revision(revision)

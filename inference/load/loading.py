@@ -223,7 +223,7 @@ def build_model(  # noqa: PLR0913  # a step of load, which passes its intermedia
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
     """Raise UserError if weights of the checkpoint are missing or have wrong shapes.
 
-    transformers would use random weights instead, whose maps are meaningless.
+    Otherwise transformers would use random weights, and the maps would be meaningless.
     """
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):
@@ -289,8 +289,8 @@ def set_threads(settings: Settings) -> None:
 def release_memory() -> None:
     """Free evicted models, then exclude the remaining objects from garbage collection.
 
-    With torch and transformers loaded, a full collection takes 170 ms, and Python would start it now and then
-    while a visitor waits. Unfreezing first allows evicted models to be collected.
+    With torch and transformers loaded, a full collection takes 170 ms, and Python would start it now and then while a
+    visitor waits. The exclusion is lifted first, so that evicted models are collected.
     """
     gc.unfreeze()
     gc.collect()
@@ -328,8 +328,8 @@ def check_weights(  # noqa: PLR0913  # the model's properties, and those that th
     """Raise UserError if a checkpoint has none of the weights of a task head.
 
     The message lists models with the head. ``config`` is the configuration of transformers, and ``weights`` are the
-    safetensors files; the tensor names of a GGUF file are unknown before loading. ``is_made_up`` detects a partly
-    missing head after loading.
+    safetensors files. GGUF files are not checked, because their tensor names are unknown before loading. ``is_made_up``
+    finds a partly missing head after loading.
     """
     if head in (BARE, RANDOM):
         return
@@ -362,8 +362,8 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
 def allow_batches(head: str, model: Any) -> None:
     """Allow a decoder with a classification head to read batches of samples of equal length.
 
-    It classifies at the last token that is not padding, and refuses batches if its configuration has no padding
-    token. With an id that no token has, it reads all tokens, as for a single text.
+    Such a head classifies at the last token that is not padding, and refuses batches if no padding token is configured.
+    The padding token is set to an id that no token has, so that all tokens are read.
     """
     inner = model.config.get_text_config()
     if head == CLASSIFY and getattr(inner, "pad_token_id", None) is None:
@@ -371,10 +371,10 @@ def allow_batches(head: str, model: Any) -> None:
 
 
 def is_made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
-    """Return the names of weights that a task head needs and that transformers had to initialise.
+    """Return the names of weights that a task head needs and that were initialised at random.
 
-    ``missing`` are the weights that the checkpoint lacks. The pooler belongs to the bare model, but classification
-    heads are computed from its output.
+    ``missing`` are the weights that the checkpoint lacks. The pooler counts, too: it belongs to the bare model, but
+    classification heads read its output.
     """
     base = f"{model.base_model_prefix}."
     judges = head in (NEXT_SENTENCE, CLASSIFY, SEES)

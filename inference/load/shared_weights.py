@@ -1,4 +1,4 @@
-"""Copies of a model: to record its attention with shared weights, without weights, or untrained."""
+"""Copies of a model: with shared weights for recording, without weights, or with random weights."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
 def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
     """Add to deepcopy's memo a copy of each function that refers to modules of the model.
 
-    deepcopy shares functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the original module.
-    The search follows methods, partial functions, closures, defaults, globals and containers; all other objects
+    deepcopy does not copy functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the original
+    module. The search follows methods, partial functions, closures, defaults, globals and containers. All other objects
     stay shared.
     """
     own = {id(module) for module in model.modules()}
@@ -227,7 +227,7 @@ def copy_for_recording(model: Any) -> Any:
 def prepare(model: Any, way_out: str | None = None) -> bool:
     """Prepare a model for recording; raise UserError with the reason if it fails on a short text.
 
-    Return True if queries, keys and values can be recorded, and False if only finished maps are available.
+    Return True if queries, keys and values can be recorded, or False if the model reports only attention maps.
     """
     try:
         with as_user_error(gettext_lazy("{name} cannot be traced.", name=type(model).__name__), way_out=way_out):
@@ -342,7 +342,7 @@ MOST_MODULES = 200_000  # per model; building that many takes about ten seconds
 
 
 def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
-    """Build a model without weights; return its number of parameters and the attention implementation to use.
+    """Build a model without weights; return its number of parameters and its attention implementation.
 
     Raise ValueError for a configuration that would take minutes to build.
     """
@@ -360,10 +360,10 @@ def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
 
 @contextmanager
 def few_modules() -> Iterator[None]:
-    """Inside the block, raise ValueError once this thread has built more than MOST_MODULES modules.
+    """Inside the block, raise ValueError if this thread builds more than MOST_MODULES modules.
 
-    A configuration can multiply modules in many ways, such as experts times layers, so the limit counts the built
-    modules.
+    The built modules are counted, because a configuration can multiply modules in many ways, such as experts times
+    layers.
     """
     built, builder = 0, get_ident()
 

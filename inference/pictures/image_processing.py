@@ -29,8 +29,8 @@ ALWAYS, ASKED = "always", "asked"  # positions are interpolated to other sizes a
 class Family:
     """The token layout of a family of vision models: leading tokens, then the patches row by row.
 
-    ``sizes`` is ALWAYS or ASKED: other picture sizes are read always, or with an option of the forward pass. ``reads``
-    is PICTURES, or BOTH for models with separate parts for pictures and texts.
+    ``sizes`` is ALWAYS if the model reads other picture sizes, and ASKED if the forward pass needs an option for them.
+    ``reads`` is PICTURES, or BOTH for models with separate parts for pictures and texts.
     """
 
     leading: tuple[str, ...]
@@ -87,7 +87,7 @@ def size_options(config: Any) -> dict[str, bool]:
 def tower(model: Any, inputs: Any) -> Any:
     """Return the text model or the vision model inside a model, whichever reads these inputs.
 
-    A model that has only one of them is returned itself.
+    A model that is not divided into two is returned itself.
     """
     if reads(model.config.model_type) != BOTH or {"input_ids", "pixel_values"} <= set(inputs):
         return model
@@ -123,7 +123,7 @@ def processor(folder: Path, name: str) -> Any:
 
 
 def processor_kind(stated: str, name: str) -> str:
-    """Return the entry of KINDS for a processor's class; raise UserError for any other class."""
+    """Return the key in KINDS that a processor's class belongs to; raise UserError for other classes."""
     kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
     found = KINDS.get(kind.removesuffix("ImageProcessor"))
     if found is None:

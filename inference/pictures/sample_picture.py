@@ -39,10 +39,10 @@ _STEPS = 127  # largest value of a signed byte
 
 @dataclass(frozen=True)
 class Difference:
-    """The error of the weights in the compressed trace, compared with the recorded trace.
+    """The error of the attention weights in the compressed trace, compared with the recorded trace.
 
-    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention, 0 to 1, that goes
-    to other tokens, averaged over all rows.
+    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention that goes to other
+    tokens, 0 to 1, averaged over all rows.
     """
 
     largest: float
@@ -88,7 +88,7 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
     """Return the trace in the bytes of ``pack_trace``.
 
-    Its id is the hash of the bytes, so that it differs from that of the recorded trace.
+    Its id is the hash of the bytes, which differs from the id of the recorded trace.
     """
     header, tensors = _header(content), decode(content)[1]
     arrays = {part: _numbers(*(tensors[f"{part}.{name}"] for name in ("steps", "step", "mean"))) for part in _PARTS}

@@ -21,7 +21,7 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of a single attention call, and its log-sum-exp if the kernel returns it anyway."""
+    """The arguments of an attention call, and the log-sum-exp of its rows if the kernel returns it."""
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -45,15 +45,15 @@ class AttentionCall:
 class Repeats:
     """A counter of consecutive attention calls with the same queries and keys but other values.
 
-    DiffLlama computes the attention of each half of its values in a separate call. Both calls receive the same
-    tensors, not equal copies; layers that share a module, as in ALBERT, never do.
+    DiffLlama makes a separate call for each half of its values, with the same query and key tensors. Layers that share
+    a module, as in ALBERT, have equal tensors at most, never the same.
     """
 
     number: int = 0
     last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak, so that the pass can free its tensors
 
     def count(self, call: AttentionCall) -> int:
-        """Return the number of calls directly before ``call`` that have the same queries, keys and mask.
+        """Return the number of calls directly before ``call`` with the same queries, keys and mask.
 
         Call this method exactly once for each attention call.
         """
@@ -114,7 +114,7 @@ def place(tensor: Tensor | None) -> tuple[Any, ...]:
 def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return the tensors; copy those that keep much more memory alive than they contain.
 
-    Views of a fused projection or of a batch are examples. Views that together show most of their storage are not
+    Such tensors are views of a fused projection or of a batch. Views that together show most of their storage are not
     copied.
     """
     shown: dict[int, int] = {}
@@ -135,9 +135,9 @@ class Spans:
     places: tuple[slice, ...]
 
     def cut(self, sample: int, length: int) -> slice:
-        """Return the slice of a text's real tokens on an axis of ``length``.
+        """Return the slice of a text's real tokens, without padding, on an axis of ``length``.
 
-        Return the whole axis if it does not count these tokens, such as the patches of a picture.
+        If the axis has other entries than these tokens, such as patches of a picture, return the whole axis.
 
         >>> Spans(7, (slice(2, 7),)).cut(0, 7), Spans(7, (slice(2, 7),)).cut(0, 10)
         (slice(2, 7, None), slice(0, 10, None))

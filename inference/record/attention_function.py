@@ -28,7 +28,7 @@ FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", N
 
 @dataclass(eq=False)
 class Tape:
-    """The attention calls of a recording, in their order."""
+    """The attention calls of a recorded forward pass, in order."""
 
     calls: list[AttentionCall] = field(default_factory=list)
     expected: int = 0  # number of attention calls of the whole pass, 0 if it is not known
@@ -41,12 +41,15 @@ class Tape:
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
     def widen(self, call: AttentionCall) -> None:
-        """Append the values of a repeated call as further channels of the values of the call before it."""
+        """Append the values of a repeated call to the channels of the values of the call before it.
+
+        A repeated call has the same queries and keys, but other values.
+        """
         last = self.calls[-1]
         self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-        """Return a mask as numbers to add to the scores; layers that share a mask share the result."""
+        """Return a mask as numbers to be added to the scores; the result is shared by layers with the same mask."""
         if mask is None or mask.dtype != torch.bool:
             return mask
         where = place(mask)
@@ -58,7 +61,7 @@ class Tape:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The weights of an attention call, (batch, head, query, key), through which gradients flow."""
+    """The attention weights of a call, (batch, head, query, key), through which gradients flow."""
 
     path: str
     weights: Tensor
@@ -77,9 +80,9 @@ _weighed: ContextVar[_Kept | None] = ContextVar("headlight_weighed", default=Non
 
 @contextmanager
 def keep_weights() -> Iterator[list[Weighed]]:
-    """Inside the block, keep the weights of every attention that this thread computes, with gradients.
+    """Inside the block, collect the weights of every attention that this thread computes, with gradients.
 
-    The weights are computed by the formula, without edits and recordings.
+    The weights are computed by the plain formula; edits are not applied, and nothing is recorded.
     """
     kept = _Kept()
     token = _weighed.set(kept)

@@ -1,4 +1,4 @@
-"""Traces of several texts from a padded batch, and attention maps that are used without being stored."""
+"""Traces of several texts from a padded batch, and attention maps that are not stored."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Take = Callable[
 def stream(
     loaded: LoadedModel, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take, *, maps_only: bool = False
 ) -> None:
-    """Run a single forward pass, and call ``take`` with the maps of every layer, a few heads at a time.
+    """Run a forward pass, and call ``take`` with the maps of every layer, a few heads at a time.
 
-    The batch is padded on the right. For an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at its
-    last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports finished maps
-    only.
+    The batch is padded on the right. In an encoder-decoder, only the encoder runs. With ``maps_only`` the pass ends at
+    its last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports only finished
+    maps.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
@@ -134,8 +134,8 @@ MOST_TEXTS = 32
 class Sample:
     """A tokenised trace request; ``target`` is the decoder's input in an encoder-decoder.
 
-    ``text`` is the whole text if it is more than the request's text: a prompt with its continuation. ``seen`` is the
-    picture that is the source; a text that comes with the picture is the ``target``.
+    ``text`` is given if more is read than the request's text: a prompt with its continuation. ``seen`` is a picture
+    that is read as the source; a text that comes with it is the ``target``.
     """
 
     key: str
@@ -153,9 +153,9 @@ class Sample:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return a key that is equal for samples that may share a batch: () for texts, which are padded.
+        """Return a key that is equal for samples that may share a batch; () for texts, which are padded.
 
-        For a picture it is its shape, and True if a text comes with it.
+        For a picture, the key is its shape, and True if it comes with a text.
         """
         return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
 

@@ -43,7 +43,10 @@ BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, Asse
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A forward pass over a batch; the arrays in ``parts`` are float32, read-only and free of padding."""
+    """The records of a forward pass over a batch, by stack in ``parts``, and the model's output.
+
+    The arrays are float32, read-only and free of padding.
+    """
 
     parts: Sequence[Mapping[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
     output: Any  # the model's output for the whole batch, in torch: logits or last hidden states
@@ -91,9 +94,9 @@ def implementation(config: Any) -> str:
 def prepare(model: Any) -> bool:
     """Prepare a loaded model; return True if its queries, keys and values can be recorded.
 
-    Otherwise only finished maps are available. An encoder-decoder that lets only some of its stacks be recorded
-    counts as maps only. Raise ValueError if the model is not a transformers model, fails on a tiny input, or has
-    no attention that can be shown as maps of its tokens.
+    Otherwise it reports only attention maps. This includes encoder-decoders in which a stack cannot be recorded. Raise
+    ValueError if the model is not a transformers model, fails on a tiny input, or has no attention that can be shown as
+    maps of its tokens.
     """
     if not hasattr(model, "config") or not hasattr(model, "main_input_name"):
         raise ValueError(
@@ -296,10 +299,10 @@ def record(  # noqa: PLR0913  # the inputs of a pass and the lengths of both sid
     """Record a forward pass over a batch.
 
     ``lengths`` and ``target_lengths`` are the numbers of tokens of each right-padded sample. Attention masks in
-    ``inputs`` mark padding on either side and must agree with the lengths if both are given. ``largest`` bounds
-    the bytes of a text's finished maps, for architectures that report no queries and keys. ``edits`` has the edits
-    of each sample (inference.record.edit_hooks). Raise ValueError for a model that is not prepared, lengths that
-    do not fit, and texts that are too long.
+    ``inputs`` mark padding on either side, and must agree with the lengths if both are given. ``largest`` limits the
+    bytes of a text's maps if an architecture reports no queries and keys. ``edits`` has the edits of each sample
+    (inference.record.edit_hooks). Raise ValueError for a model that is not prepared, lengths that do not fit, and texts
+    that are too long.
     """
     if not hasattr(model, RECORDS):
         raise ValueError(f"{type(model).__name__} is not prepared. Call capture.prepare(model) once after loading it.")
@@ -324,5 +327,5 @@ def record_parts(
     target_lengths: list[int] | None = None,
     edits: Sequence[Sequence[Edit]] = (),
 ) -> Sequence[Mapping[str, tuple[AnyRecord, ...]]]:
-    """Return the records of each sample by stack, like ``record``, but without the model's output."""
+    """Record a forward pass like ``record``; return only the records of each sample, by stack."""
     return record(model, inputs, lengths, target_lengths, edits=edits).parts

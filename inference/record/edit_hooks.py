@@ -1,8 +1,8 @@
 """Edits of attention heads, applied inside the attention function to the samples of the current call.
 
-The edits of a pass are a context variable, so threads that share a model do not mix. A text under many edits is a
-batch that a sample joins only before the layer of its first edit, since earlier layers do not change: for L layers of
-H heads, the cost is about H (L + 1) / 2 layers for each L of a plain pass, instead of H L.
+The edits of a pass are a context variable, so threads that share a model do not mix. A text under many edits is a batch
+with a sample for each edit. A sample joins the batch only before the layer of its first edit, because earlier layers do
+not change. Ablating each of the H heads of L layers in turn therefore costs about half as much as a full batch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 class Change:
     """The effect of edits on an attention call, as masks (sample, head).
 
-    The output of ``silent`` heads is zero; ``moved`` heads use the weights of ``call``.
+    The output of ``silent`` heads is set to zero; ``moved`` heads use the weights of the modified call ``call``.
     """
 
     silent: Tensor
@@ -43,9 +43,9 @@ class Change:
 
 @dataclass(eq=False)
 class Editor:
-    """The edits of a forward pass, by the call that they change and the sample.
+    """The edits of a forward pass, by the attention call that they change, and by sample.
 
-    The number of calls of a stack so far gives the layer.
+    The layer is known from the number of calls of the same stack so far.
     """
 
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
@@ -54,10 +54,10 @@ class Editor:
     repeats: Repeats = field(default_factory=Repeats)
 
     def change(self, call: AttentionCall, asked: AttentionCall) -> Change | None:
-        """Return the change that the edits make to an attention call, or None.
+        """Return the change that the edits make to an attention call, or None if it has no edits.
 
-        ``asked`` is the call with the tensors that the model passed. Call this method exactly once for each call, in
-        order.
+        ``asked`` is the same call with the tensors that the model passed. Call this method exactly once for each call,
+        in order.
         """
         part = self.part_of(call)
         self.seen[part] += not self.repeats.count(asked)
@@ -69,16 +69,16 @@ _editor: ContextVar[Editor | None] = ContextVar("headlight_editor", default=None
 
 
 def editor() -> Editor | None:
-    """Return the edits of the pass that this thread computes, or None if it has none."""
+    """Return the edits of the forward pass that this thread is computing, or None if it has none."""
     return _editor.get()
 
 
 @contextmanager
 def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
-    """Inside the block, apply edits to the forward pass of a prepared model, a sequence for each sample.
+    """Inside the block, apply edits to the forward pass of a prepared model; each sample has its own.
 
-    Edits of tokens that the pass does not have yet, as in generation, have no effect. Raise UserError if the model's
-    attention cannot be changed, or if it lacks a layer or a head.
+    Edits of tokens that do not exist yet during generation have no effect. Raise UserError if the model's attention
+    cannot be changed, or if it lacks a layer or a head.
     """
     if not any(edits):
         yield
@@ -137,7 +137,7 @@ def attention_layers(model: Any, part: str) -> tuple[int, ...]:
 
 
 def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
-    """Return ``found``, a value per layer with attention, with ``none`` inserted for the other layers."""
+    """Return a value for each layer: those of ``found`` for layers with attention, else ``none``."""
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
     if sum(map(bool, heads)) != len(found):  # the model's layers are not known yet
         return list(found)
@@ -146,9 +146,9 @@ def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -
 
 
 def call_of(model: Any, part: str, layer: int) -> int:
-    """Return the position of a layer's attention among the attention calls of its stack.
+    """Return the index of a layer's attention call among those of its stack.
 
-    Raise UserError if the layer has none.
+    They differ if some layers have no attention. Raise UserError if this layer has none.
     """
     layers = attention_layers(model, part)
     if layer not in layers:
@@ -253,7 +253,7 @@ GROWS = "_headlight_grows"  # on a prepared model: the number of its layers, if 
 
 @dataclass(eq=False)
 class Growth:
-    """The state of a pass whose batch grows: how many samples join before each layer, and the layers so far."""
+    """The state of a pass whose batch grows: the number of samples that join before each layer."""
 
     joining: Sequence[int]
     begun: int = 0
@@ -282,9 +282,10 @@ def grow_batch(joining: Sequence[int]) -> Iterator[None]:
 
 
 def prepare_growth(model: Any, layers: Sequence[str], given: dict[str, Tensor]) -> None:
-    """Register the hooks that let samples join before the layers with the paths ``layers``, if this works.
+    """Register hooks that let samples join the batch before each layer, if the model supports it.
 
-    A trial pass decides, in which samples join before the first and before the last layer.
+    ``layers`` are the paths of the layers. The hooks are tested in a pass in which samples join before the first and
+    before the last layer.
     """
     if not all(layers):
         return

@@ -84,7 +84,7 @@ Place = tuple[str, int]  # a module's path and the number of its call
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """The outputs of a pass: the model's by name, and each module's by path, in the order of completion."""
+    """The model's outputs by name, and each module's output by path, in the order of completion."""
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]
@@ -96,7 +96,7 @@ class ForwardOutputs:
 
 
 def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
-    """Run the model and return its output with the outputs of all its modules."""
+    """Run the model; return its output and the outputs of all its modules."""
     modules: dict[Place, Tensor] = {}
     with _keep_outputs(model, modules), torch.inference_mode(), same_noise():
         output = model(**given, **options)
@@ -105,7 +105,7 @@ def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
 
 @contextmanager
 def same_noise() -> Iterator[None]:
-    """Inside the block, draw random numbers from seed 0, and restore the generator afterwards."""
+    """Inside the block, draw random numbers from seed 0; restore the generator's state afterwards."""
     state = torch.get_rng_state()
     torch.default_generator.manual_seed(0)  # torch.manual_seed would also seed the accelerators
     try:
@@ -131,7 +131,7 @@ def tensors(output: Any) -> dict[str, Tensor]:
 
 
 def differs(own: Tensor, traced: Tensor) -> float | None:
-    """Return the largest difference between two outputs, or None if it is small enough.
+    """Return the largest difference between two outputs, or None if it is within the tolerance.
 
     >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
     True
@@ -163,7 +163,7 @@ def is_same_output(own: ForwardOutputs, output: Any) -> bool:
 
 
 def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
-    """Return the error that names the first module whose output differs in the prepared model."""
+    """Return the error that names the first module with another output in the prepared model."""
     first = _first(own, traced)
     if first is None:
         return UserError(

@@ -19,7 +19,10 @@ from inference.tasks.atlas import OFFSETS
 
 @dataclass(frozen=True, eq=False)
 class MapSides:
-    """Flags of the tokens of a padded batch of maps; ``crosses`` if queries and keys belong to different texts."""
+    """Flags of the tokens in a padded batch of maps.
+
+    ``crosses`` is True if queries and keys belong to different texts.
+    """
 
     rows: Tensor  # (text, query), True for words
     special: Tensor  # (text, key)
@@ -29,7 +32,7 @@ class MapSides:
 
 @dataclass(frozen=True, eq=False)
 class LayerStatistics:
-    """The statistics of a layer over a batch of texts; see inference.tasks.atlas.StackStatistics for the values."""
+    """The statistics of a layer over a batch of texts, as described in inference.tasks.atlas.StackStatistics."""
 
     links: list[Columns]  # (head,), with the numbers of the batch as windows
     written: list[Columns]  # (head,)
@@ -47,22 +50,22 @@ Take = Callable[[AttentionCall, Tensor], None]
 
 @dataclass(eq=False, kw_only=True)
 class MapTape(Tape):
-    """A tape that passes each call with its maps (text, head, query, key) to ``take``, and stores none."""
+    """A tape that computes the maps (text, head, query, key) of each call for ``take``, and stores nothing."""
 
     take: Take
     passed: int = field(default=0)
 
     def note(self, call: AttentionCall, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
-        """Pass a call and its maps on."""
+        """Compute the maps of a call and pass them to ``take``."""
         self.take(call, weigh(call))
         self.passed += 1
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a call with the queries and keys of the call before it has the same maps."""
+        """Do nothing, because a call with the queries and keys of the call before it has the same maps."""
 
 
 def visible_pairs(call: AttentionCall) -> Tensor:
-    """Return the pairs that the masks of a call allow in some head, shape (text, query, key)."""
+    """Return flags (text, query, key): True if the masks of a call allow the pair in at least one head."""
     texts, _heads, queries, _ = call.query.shape
     keys = call.key.shape[2]
     if call.mask is not None:
@@ -74,11 +77,11 @@ def visible_pairs(call: AttentionCall) -> Tensor:
 
 
 def excess_maps(maps: Tensor, rows: Tensor, visible: Tensor, crosses: bool) -> tuple[Tensor, Tensor]:
-    """Return the excess of every pair, (text, head, query, key), and the mean weight of each key (text, head, key).
+    """Return the excess of every pair, (text, head, query, key), and each key's mean weight (text, head, key).
 
-    The excess is that of ``attention.excess.excess_map`` with ``visible_word_pairs``: the weight minus the mean weight
-    that the other words give the same key; a token's weight on itself is not part of the mean. It is -1 if there are
-    no other words. ``maps`` must be 0 in rows of special tokens, whose excess is at most 0 here.
+    The excess of a pair is its weight minus the mean weight that the text's other words give the same key, as in
+    ``attention.excess.excess_map``. A token's weight on itself is not part of the mean. The excess is -1 if there are
+    no other words. ``maps`` must be 0 in rows of special tokens, so their excess is at most 0.
     """
     counted = rows[:, :, None] & visible
     sums = maps.sum(2)
@@ -105,10 +108,11 @@ def layer_statistics(  # noqa: PLR0913  # the maps, and the thresholds of both k
     floors: Tensor,
     written_floors: Tensor,
 ) -> LayerStatistics:
-    """Return the statistics of the maps of a layer, shape (text, head, query, key), which are overwritten.
+    """Return the statistics of a layer from its maps (text, head, query, key), which are overwritten.
 
-    ``norms`` (text, head, key) is the norm of each value after the output matrix; ``floors`` (head,) is the least
-    excess of a link, and ``written_floors`` its least product of weight and norm.
+    ``norms`` (text, head, key) are the norms of the values after the output matrix. Only strong links are collected:
+    their excess must reach ``floors`` (head,). For the second list, weight times norm must reach ``written_floors``
+    (head,).
     """
     maps.mul_(sides.rows[:, None, :, None])
     excess, means = excess_maps(maps, sides.rows, visible, sides.crosses)
@@ -158,7 +162,7 @@ def _measures(maps: Tensor, sides: MapSides) -> tuple[Tensor, Tensor]:
 
 @lru_cache(maxsize=64)
 def offset_features(queries: int, keys: int) -> Tensor:
-    """Return the bin of the offset of each pair as indicators, and its distance, shape (query · key, bin + 1)."""
+    """Return the bin of each pair's offset as a one-hot vector, with its distance: (query · key, bin + 1)."""
     offset = torch.arange(keys)[None, :] - torch.arange(queries)[:, None]
     bins = torch.nn.functional.one_hot(offset.clamp(-OFFSETS - 1, OFFSETS + 1) + OFFSETS + 1, 2 * OFFSETS + 3)
     found = torch.cat([bins, offset.abs()[:, :, None]], dim=2).float()

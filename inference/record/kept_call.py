@@ -1,4 +1,4 @@
-"""The tensors that a recorder keeps of an attention call, and the weights that they give on demand."""
+"""The tensors that a recorder keeps of an attention call, and the weights computed from them on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Kept = Sequence[int]  # indices along an axis
 
 @dataclass(eq=False)
 class KeyBuffer:
-    """The newest keys of an attention module, (sample, kv_head, key, channel); earlier steps read a prefix."""
+    """The keys of an attention module so far, (sample, kv_head, key, channel).
+
+    All steps of a generation share the buffer; earlier steps read only its beginning.
+    """
 
     tensor: Tensor
     own: bool  # True if no module of the model refers to the tensor
@@ -26,16 +29,16 @@ class KeyBuffer:
 
 @dataclass(eq=False)
 class KeyBuffers:
-    """The key buffers of the modules that read a key–value cache, so that steps do not store the same keys again.
+    """The key buffers of modules with a key–value cache, so that each step stores its new keys only.
 
-    A cache that grows gives the same keys at each step, and the new key. A cache of fixed size changes its tensor in
-    place; its keys are copied.
+    A cache that grows returns the earlier keys and the new key at each step. A cache of fixed size changes its tensor
+    in place, so its keys are copied.
     """
 
     last: dict[str, tuple[KeyBuffer, int]] = field(default_factory=dict)
 
     def keep(self, path: str, key: Tensor, queries: int) -> KeyBuffer:
-        """Return a buffer whose first keys are ``key``; ``queries`` is the number of query positions of the call."""
+        """Return a buffer that begins with the keys ``key``; the call has ``queries`` query positions."""
         length, before = key.shape[2], self.last.get(path)
         if length == queries:
             buffer = KeyBuffer(key, own=False)
@@ -67,10 +70,10 @@ def _reuse(buffer: KeyBuffer, length: int, key: Tensor) -> KeyBuffer | None:
 
 @dataclass(frozen=True, eq=False)
 class KeptCall:
-    """An attention call of a recorded pass, without its gradients and, unless asked for, without its values.
+    """An attention call of a recorded pass, without gradients; its values are kept only on request.
 
-    ``kernel`` is the family of the attention function, which decides how a causal mask is aligned: "eager", "sdpa" or
-    "flash".
+    ``kernel`` is the family of the attention function: "eager", "sdpa" or "flash". They differ in the alignment of
+    causal masks.
     """
 
     call: AttentionCall  # its key is empty
@@ -137,7 +140,7 @@ class KeptCall:
         )
 
     def visible_pairs(self) -> Tensor:
-        """Return the pairs that the mask allows, (sample, query, key) bool."""
+        """Return flags for the pairs that the mask allows, (sample, query, key)."""
         samples, _, queries, keys = self.shape
         mask = self._mask
         if mask is None:
@@ -146,7 +149,7 @@ class KeptCall:
         return pairs.any(1).expand(samples, queries, keys).cpu()
 
     def dense_mask(self) -> Tensor | None:
-        """Return the mask of flex attention, (sample, 1, query, key) bool, or None for other kernels."""
+        """Return the mask of flex attention as flags, (sample, 1, query, key), or None for other kernels."""
         return None if self.block_mask is None else _dense(self.block_mask, self.shape, self.call.query.device)
 
     @cached_property

@@ -48,7 +48,7 @@ Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set of patches, a p
 
 
 class PatchHook(Protocol):
-    """The operation on the activations that a patch names: storing or substituting them."""
+    """The operation on the activations of a patch: a donor pass stores them, and a recipient pass replaces them."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
         """Return the replacement of a sample's ``values`` (token, channel), or None to keep them.
@@ -89,12 +89,13 @@ class RecipientHook:
 
 
 class RandomHook(PatchHook):
-    """The hook of a pass without a donor, which moves each activation by a random vector of its own norm."""
+    """The hook of a pass without a donor; it adds to each activation a random vector of the same norm."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:  # noqa: ARG002  (a hook)
-        """Return ``values`` with a random change, drawn by the seed of the patch, at the named tokens.
+        """Return ``values`` with a random vector added at the tokens of the patch, drawn by its seed.
 
-        The change is as large as that of an ablation, which subtracts the activation.
+        The vector is as long as the activation. The change is thus as large as that of an ablation, which subtracts the
+        activation.
         """
         here = [at for at, _ in take.pairs]
         changed = values.clone()
@@ -104,9 +105,9 @@ class RandomHook(PatchHook):
 
 @dataclass(eq=False)
 class PatchingPass:
-    """The patches of a pass, by the call or layer that they change and by sample.
+    """The patches of a forward pass, by the attention call or layer that they change, and by sample.
 
-    The number of calls of a stack so far gives the layer.
+    The layer is known from the number of calls of the same stack so far.
     """
 
     heads: Mapping[Place, Found]
@@ -149,13 +150,13 @@ _lending: ContextVar[PatchingPass | None] = ContextVar("headlight_lending", defa
 
 
 def current_patching() -> PatchingPass | None:
-    """Return the patches of the pass that this thread computes, or None."""
+    """Return the patches of the forward pass that this thread is computing, or None if it has none."""
     return _lending.get()
 
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Inside the block, apply the patches to the single pass that runs there."""
+    """Inside the block, apply the patches of ``lend`` to the only forward pass that runs there."""
     token = _lending.set(lend)
     try:
         yield
@@ -164,7 +165,7 @@ def use_patching(lend: PatchingPass) -> Iterator[None]:
 
 
 def donor_set(mine: PatchSet) -> PatchSet:
-    """Return a patch set for the donor pass, which stores the same activations for every seed.
+    """Return the patch set for the donor pass, without seeds, because they do not affect the stored activations.
 
     >>> from attention.edits import PatchResidual
     >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))
@@ -186,8 +187,8 @@ def _as_large(change: Tensor, seed: int) -> Tensor:
 def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -> Iterator[None]:
     """Inside the block, patch a pass of a prepared model, with a set of patches for each sample.
 
-    ``lender`` stores activations (DonorHook) or substitutes them (RecipientHook). Raise UserError if the model's
-    activations cannot be patched, or if it lacks a layer or a head.
+    ``lender`` is the hook that stores activations (DonorHook) or replaces them (RecipientHook). Raise UserError if the
+    model's activations cannot be patched, or if it lacks a layer or a head.
     """
     if not any(sets):
         yield

@@ -1,6 +1,6 @@
-"""A recorder of the attention of a user's model in memory, which leaves the model and its computation as they are.
+"""A recorder of the attention of a user's model in memory, which changes neither the model nor its results.
 
-While a recorder is active, transformers' registry hands each model its own attention function inside a wrapper, which
+While a recorder is active, transformers' registry gives each model its own attention function inside a wrapper that
 keeps queries and keys. The model runs the same kernels on the same tensors.
 """
 
@@ -45,7 +45,7 @@ NO_MODEL = "{name} contains no model of transformers, so its attention cannot be
 
 @dataclass(eq=False)
 class KeptPass:
-    """The attention calls of a pass in their order, and the inputs that locate its padding."""
+    """The attention calls of a pass in order, and the inputs that show which tokens are padding."""
 
     whole: bool  # True if the recorded model itself ran, and not only its encoder
     encoded: bool = False  # True if the encoder's output was given, as in ``generate``
@@ -61,7 +61,7 @@ class KeptPass:
 
 @dataclass(eq=False)
 class PassStore:
-    """The passes that are kept of a model, oldest first."""
+    """The kept passes of a model, oldest first."""
 
     name: str  # of the model
     architecture: str  # the name of its class
@@ -90,8 +90,8 @@ _checked: WeakKeyDictionary[Any, set[tuple[str, str]]] = WeakKeyDictionary()  # 
 class Recorder:
     """A recorder of the passes of a single thread through a model.
 
-    ``keep`` is "all" or "last". ``max_bytes`` bounds the memory: the oldest passes are dropped. ``values`` also keeps
-    the values.
+    ``keep`` is "all" or "last". If the memory exceeds ``max_bytes``, the oldest passes are dropped. With ``values``,
+    value vectors are kept, too.
     """
 
     def __init__(self, model: Any, *, keep: str = "all", max_bytes: int | None = None, values: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""A recording of the attention of a model's passes, whose weights are computed when they are read."""
+"""A recording of the attention of a model's passes; weights are computed when they are read."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RecordedLayer:
         return found.values, found.indices
 
     def tile(self, queries: slice, keys: slice, head: Choice = None, sample: Choice = None) -> Tensor:
-        """Compute a tile of the weights, (sample, head, query, key) float32, from its rows only."""
+        """Compute a block of the weights, (sample, head, query, key) float32, without the rest of the map."""
         return self.weights(head, sample, query=queries, key=keys)
 
     def query(self, head: Choice = None, sample: Choice = None) -> Tensor:
@@ -99,7 +99,7 @@ class RecordedLayer:
         return self._vectors(self._kept.value.repeat_interleave(self._kept.groups, 1), head, sample)
 
     def visible_pairs(self) -> Tensor:
-        """Return the pairs that the mask allows, (sample, query, key) bool."""
+        """Return flags for the pairs that the mask allows, (sample, query, key)."""
         return self._kept.visible_pairs()
 
     def to_numpy(self, head: Choice = None, sample: Choice = None) -> npt.NDArray[np.float32]:

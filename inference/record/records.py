@@ -28,7 +28,7 @@ After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]  # module, ar
 def register_pre_hook(module: torch.nn.Module, hook: Before) -> RemovableHandle:
     """Register a hook that runs before each call of the module in this thread; return its handle.
 
-    The result of ``hook(module, args, kwargs)`` is used as torch uses that of a forward pre-hook.
+    ``hook(module, args, kwargs)`` may return new arguments, like torch's forward pre-hooks.
 
     >>> halves = register_pre_hook(double := torch.nn.Identity(), lambda module, args, kwargs: ((args[0] / 2,), kwargs))
     >>> double(torch.ones(2))
@@ -81,10 +81,10 @@ def block_of(path: str) -> str:
 
 
 def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
-    """Store on a model the layers and numbers of heads of each stack, found in a pass.
+    """Store on a model the layers and numbers of heads of each stack, as found in a pass.
 
     ``calls`` are the attention calls, ``parts`` names the stack of each, and ``ran`` has the paths of the modules that
-    ran. If only some layers have attention, all layers are counted.
+    ran. Layers without attention are counted, too.
     """
     layers: dict[str, tuple[str, ...]] = {}
     heads: dict[str, list[int]] = {}
@@ -128,8 +128,9 @@ def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
 def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterator[None]:
     """Inside the block, replace the input of each layer by ``change(part, layer, vectors)``.
 
-    ``parts`` are the stacks. The vectors are (sample, token, channel); None keeps them. The block must contain a
-    single pass of this thread. Raise UserError if the vectors cannot be replaced.
+    ``parts`` are the stacks. The vectors are (sample, token, channel); if ``change`` returns None, they are not
+    replaced. The block must contain a single forward pass of this thread. Raise UserError if the vectors cannot be
+    replaced.
     """
     paths = layer_modules(model) if parts else {}
     by_path = {path: part for part in parts for path in paths.get(part, ())}
@@ -164,7 +165,7 @@ def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict
 def parts(
     model: Any, calls: list[AttentionCall], inputs: dict[str, Tensor], spans: Pair
 ) -> list[dict[str, tuple[AnyRecord, ...]]]:
-    """Convert attention calls to the records of each sample by stack, and empty the list of calls.
+    """Convert attention calls to the records of each sample, by stack, and empty the list of calls.
 
     Raise UserError for attention inside windows of a picture, whose maps do not cover the whole picture.
     """

@@ -23,9 +23,10 @@ from inference.record.records import numpy
 def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Tensor:
     """Expand the sliding-window attention of a sample to a map (head, query, key) of its real tokens.
 
-    ``local`` is (head, query, global + window + 1). Its first columns are the global tokens; place ``p`` of the window
-    is the key ``query + p - window / 2``. ``rows`` is (head, key, global), or None without global tokens. ``real`` is
-    the span of the sample's own tokens. Rows of the result sum to 1.
+    ``local`` is (head, query, global + window + 1). Its first columns are the weights on the global tokens; then column
+    ``p`` of the window is the weight on key ``query + p - window / 2``. ``rows`` (head, key, global) are the weights
+    from the global tokens, None if there are none. ``real`` is the slice of the sample's tokens without padding. Rows
+    of the result sum to 1.
 
     >>> full_map(torch.full((1, 3, 3), 1 / 3), 2, None, slice(0, 3))[0].ceil().int().tolist()
     [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -69,9 +70,9 @@ class NoMaps(UserError):
 def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
     """Set a model to report its attention maps; their stack is "decoder" if they are causal, else "encoder".
 
-    ``given`` is a tiny input and ``own`` is the model's own pass over it, with the attention implementation
-    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps belong to
-    another computation.
+    ``given`` is a tiny input. ``own`` has the model's outputs for it with the attention implementation ``setting``.
+    Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps are not those of its own
+    computation.
     """
     model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public method for it
     _settle_bigbird(model)
@@ -161,7 +162,7 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
 
 
 def token_counts(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
-    """Return the number of tokens of source and of target, padding included; None for a missing side."""
+    """Return the padded numbers of tokens of source and target; None for a missing side."""
     names = ("input_ids", "decoder_input_ids")
     if "encoder_hidden_states" in inputs:
         names = ("encoder_hidden_states", "input_ids")

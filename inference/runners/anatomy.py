@@ -60,7 +60,8 @@ def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
     """Return the architecture of a model that ``inference.record.capture.prepare`` has prepared.
 
-    ``records`` is the result of ``prepare``. Raise UserError if the model's layers cannot be identified.
+    ``records`` is True if its queries, keys and values can be recorded. Raise UserError if the model's layers cannot be
+    identified.
     """
     watched = watch(model)
     layers = blocks(model, watched)
@@ -304,7 +305,7 @@ def _peak(model: Any, given: dict[str, Any]) -> int:
 
 
 class MemoryTracker(TorchDispatchMode):
-    """A context that tracks the live tensors of a pass, other than weights, and their peak in bytes."""
+    """A context that tracks the live tensors of a pass, without weights, and their peak memory in bytes."""
 
     def __init__(self, weights: list[torch.Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch annotates a part of it
@@ -329,7 +330,7 @@ MOST_SHARE, MOST_DROPOUT_PASSES = 90, 32  # the share in percent; with nearly ev
 
 
 class DropoutMode(TorchFunctionMode):
-    """A context in which all dropout of this thread drops the share ``share`` of the values, by a seed.
+    """A context in which this thread's dropout zeroes the share ``share`` of values, reproducibly by seed.
 
     torch draws from a generator that all threads share, so its own dropout would not be reproducible.
     """

@@ -87,10 +87,10 @@ def _answer_span(passage: str, found: ScoredSpan) -> AnswerSpan:
 
 
 def knows_no_answer(config: Any) -> bool:
-    """Return False if a model's configuration states that it never learned to say that there is no answer.
+    """Return False if the model's configuration states that it was not trained to give "no answer".
 
-    Other models are compared with "no answer", because their files do not state it. A model that was trained on
-    SQuAD 1.1 gives [CLS] a low score.
+    Other files state nothing, so "no answer" is considered. A model that was trained on SQuAD 1.1 gives [CLS], which
+    stands for it, a low score.
     """
     return getattr(config, "no_answer", True) is not False
 
@@ -143,7 +143,7 @@ def _whole_words(row: TokenRow, kept: list[int], kinds: list[int], passage: str)
 
 
 def read_span(loaded: LoadedModel, question: SpanRequest[Any]) -> Encoding:
-    """Encode the pair of a request; raise UserError if it is too long, or has no such tokens."""
+    """Encode the pair of a request; raise UserError if it is too long or lacks the requested tokens."""
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     tokens = len(reading.ids)

@@ -247,7 +247,7 @@ def _recorded_heads(loaded: LoadedModel) -> Mapping[str, Sequence[int]]:
 
 
 def sides_of(part: str, two: bool) -> tuple[int, int]:
-    """Return the sides of the queries and of the keys of a stack: 0 for the text, 1 for the target."""
+    """Return the sides of a stack's queries and keys: 0 for the text, 1 for the target."""
     return SIDES[part] if two else (0, 0)
 
 
@@ -299,7 +299,7 @@ def _flags(batch: Sequence[Sample], ends: tuple[int, int], queries: int, keys: i
 
 
 def token_forms(rows: Sequence[TokenRow], texts: Sequence[str]) -> TokenForms:
-    """Return the forms of the tokens of some texts, by which a search finds them.
+    """Return the forms of the tokens of some texts: the spellings by which a search finds them.
 
     >>> row = TokenRow(("[CLS]", "Play", "ing"), (1, 2, 3), (None, 0, 0), (0,) * 3, (None, (0, 4), (4, 7)))
     >>> token_forms([row], ["Playing"]).forms

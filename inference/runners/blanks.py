@@ -19,7 +19,7 @@ from inference.text.pieces import readable_piece, role
 
 
 def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:
-    """Encode a text or a pair that was checked before.
+    """Encode a text or a pair after ``check_text``.
 
     Raise UserError if the text is empty, too long, or part of a pair that the model cannot read.
     """
@@ -102,9 +102,9 @@ def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding
 
 
 def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
-    """Return the token ids of ``word`` if it replaces the token at position ``at`` of the texts.
+    """Return the token ids of ``word`` if it replaces the token at position ``at``.
 
-    Raise UserError if the word cannot be there.
+    Raise UserError if the word cannot be used there.
     """
     check_text(word, "word", longest=100)
     span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
@@ -156,7 +156,7 @@ def text_positions(row: TokenRow, mask: int) -> list[int]:
 def display_pieces(loaded: LoadedModel, tokens: Sequence[int], begins: bool = False) -> list[str]:
     """Return token ids as readable texts, with "…" before a token that continues a word.
 
-    ``begins`` means that they begin a text, which some vocabularies do not mark as the beginning of a word.
+    ``begins`` is True if the tokens begin a text; some vocabularies do not mark the word there.
     """
     reader = loaded.reader
     return [

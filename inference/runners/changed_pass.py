@@ -1,7 +1,6 @@
 """A forward pass in which intermediate values are changed; the model itself computes all later stages.
 
-Activation patches and edits of heads are those of the other pages, so that both give the same result for the same
-change.
+Heads are edited and activations patched by the same code as on other pages, so the same change has the same effect.
 """
 
 from __future__ import annotations

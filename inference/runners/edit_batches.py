@@ -1,7 +1,7 @@
-"""Forward passes over a text under many edit sets, as few as the length of the text allows.
+"""Forward passes over a text under many edit sets, with as many sets in a batch as its length allows.
 
-The samples of a batch are the same text, each with its own set. For patches, a donor pass over the other text runs
-just before.
+The samples of a batch are the same text, each with its own set of edits. For patches, a donor pass over the other text
+runs just before.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Set = Sequence[Edit | Patch]
 
 @dataclass(frozen=True)
 class ModelInput:
-    """The model's input for a text or picture, and its numbers of query and key tokens by stack.
+    """The model's input for a text or picture, and its numbers of query and key tokens, by stack.
 
-    The tensors of ``inputs`` are a batch of a single sample; other values are options.
+    The tensors of ``inputs`` are a batch of a single sample. All other values are options of the forward pass.
     """
 
     inputs: Mapping[str, Any]
@@ -75,9 +75,9 @@ def outputs(  # noqa: PLR0913  (the model, the input, the sets and options by na
 ) -> Iterator[Any]:
     """Yield the model's outputs (set, …) under the edit sets in order, several sets at a time.
 
-    ``other`` is the donor text. ``at`` is the only token at which the task head's output is needed; the head runs
-    there only, if the model allows it. ``recipient`` replaces the hook that substitutes a donor's activations, so that
-    no donor is needed. Raise UserError if a set does not fit the model or the texts.
+    ``other`` is the donor text. ``at`` is the only token for which the task head's output is needed; if the model
+    allows it, the head runs on this token only. ``recipient`` replaces the hook that substitutes a donor's activations,
+    so that no donor is needed. Raise UserError if a set does not fit the model or the texts.
     """
     donor = given if recipient is not None else other
     for mine in sets:
@@ -97,8 +97,8 @@ def refuse_unfit(
 ) -> None:
     """Raise UserError if an edit set does not fit the model or the texts.
 
-    ``looking``, ``looked_at`` and ``other`` are the numbers of query tokens, key tokens and donor tokens by stack;
-    ``other`` is empty without a donor text.
+    ``looking``, ``looked_at`` and ``other`` are the numbers of query, key and donor tokens, by stack; ``other`` is
+    empty without a donor text.
     """
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
@@ -108,7 +108,7 @@ def refuse_unfit(
 
 
 def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
-    """Split a set into the edits of the text itself and the patches from the donor text."""
+    """Split a set into edits of the text itself and patches from the donor text."""
     takes = tuple(one for one in mine if isinstance(one, PatchHead | PatchResidual))
     return tuple(one for one in mine if not isinstance(one, PatchHead | PatchResidual)), takes
 
@@ -153,9 +153,9 @@ def run_growing(
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
-    """Run a pass with a sample per edit set; a sample joins at the layer of its first change if possible.
+    """Run a pass with a sample for each edit set; samples join at the layer of their first change if possible.
 
-    ``changing`` takes the order of the samples and returns a context for the pass.
+    ``changing`` takes the order of the samples and returns a context in which the pass runs.
     """
     layers = getattr(model, edit_hooks.GROWS, None)
     if layers is None:

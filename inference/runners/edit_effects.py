@@ -41,7 +41,7 @@ Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """The answer that is compared under edit sets: the model's input, and how to read it from the output."""
+    """The answer that is compared under edit sets: the model's input, and a function that reads the output."""
 
     given: ModelInput
     row: TokenRow
@@ -53,7 +53,7 @@ class WatchedAnswer:
 
 
 def answer(loaded: LoadedModel, question: AnyEffects) -> Effect:
-    """Return the answer of the model under each edit set.
+    """Return the model's answer (a prediction or a vector) under each edit set.
 
     Raise UserError if edits or words do not fit the model.
     """

@@ -1,4 +1,4 @@
-"""Scores of all heads: induction on repeated random tokens, and hits on annotated links."""
+"""Scores of all heads: induction on repeated random tokens, and annotated links that each head finds."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and ta
 
 
 def count_link_hits(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
-    """Return the hits of every head on the links of annotated texts; equal texts are run only once.
+    """Return flags for the links of annotated texts that each head finds; equal texts are run only once.
 
     Raise UserError if some layers have no attention, since their heads cannot be counted with the others.
     """
@@ -203,9 +203,9 @@ def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], l
 
 
 def readable_samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
-    """Return the readable texts, the last reason for an unreadable text, and the texts of unknown words.
+    """Return the readable texts by index, the last reason for an unreadable text, and texts of unknown words.
 
-    The keys of the samples are the indices of the texts.
+    The last result has the indices of texts of which at least a third of the tokens are unknown.
     """
     samples, refused, unknown = list[Sample](), "", set[int]()
     for at, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""Hidden states of a text at every level, pooled vectors of many texts, and token counts of many texts."""
+"""Hidden states of a text after every layer, pooled vectors of texts, and token counts of texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_BYTES = 2**26  # for the hidden states of a pass
 
 
 def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | TextVectors:
-    """Return the hidden states of a text at every level, or a vector for each of several texts."""
+    """Return the hidden states of a text after every layer, or a vector for each of several texts."""
     if isinstance(question, Pooled):
         return _pool_vectors(loaded, question)
     reading = read(loaded, question.text, question.pair, question.cut)
@@ -46,7 +46,7 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
 def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[FloatArray]:
     """Return the hidden states of each encoding, shape (level, token, channel) float32, from a padded batch.
 
-    Raise UserError if the pass fails.
+    Level 0 is the embeddings, and level n the output of layer n. Raise UserError if the pass fails.
     """
     inputs = tensors(loaded, *readings)
     two_sided = loaded.id.kind == "encoder-decoder"

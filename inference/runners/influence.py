@@ -88,8 +88,9 @@ MOST_TOKENS = 48  # the solver runs for each input token, on a graph of tokens²
 def flow(mixed: FloatArray, query: int) -> FloatArray:
     """Return the maximum flow of attention from token ``query`` of the last layer to each input token.
 
-    The result is (key,) float64, from 0 to 1. ``mixed`` is (layer, query, key) with the residual stream included
-    (attention.agreement.with_residual).
+    The layers form a network whose capacities are attention weights (arXiv:2005.00928). The result is (key,) float64,
+    from 0 to 1. ``mixed`` is (layer, query, key), with the residual stream included by
+    attention.agreement.with_residual.
 
     >>> flow(np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.2, 0.8], [0.0, 1.0]]]), 0).round(2).tolist()
     [0.2, 1.0]

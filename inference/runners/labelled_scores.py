@@ -1,4 +1,4 @@
-"""Terms of a head's scores on labelled links: forward passes over batches of texts, each decomposed into sources."""
+"""Terms of a head's scores on labelled links, from forward passes over batches of texts."""
 
 from __future__ import annotations
 

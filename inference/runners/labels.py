@@ -106,9 +106,9 @@ def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
 
 
 def reads(model: Any, one: dict[str, Tensor]) -> Run:
-    """Return the run of tokens (start, stop) that a classification head of texts reads.
+    """Return the run of tokens (start, stop) from which a text classification head computes its logits.
 
-    It is found by gradients: the tokens whose last hidden states affect the logits.
+    It is found by gradients: the logits depend on the last hidden states of these tokens.
     """
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []

@@ -89,7 +89,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
 def factors(record: Record) -> tuple[float, ...]:
     """Return the constants by which a model may have multiplied its queries before the dot products.
 
-    There are several only if the recorded scale is 1.
+    They are 1 and 1/√d, with d channels in a head.
     """
     return (1.0, float(record.query.shape[2]) ** -0.5)
 

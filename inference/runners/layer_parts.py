@@ -44,7 +44,7 @@ class Event:
 class BlockRecorder:
     """A recorder of the module calls in the block around an attention, and of the block's output.
 
-    ``wanted`` is the index of the attention call.
+    A block may run several times; ``wanted`` is the number of the attention call of interest.
     """
 
     tape: Tape
@@ -202,10 +202,10 @@ class FoundProjection:
 def find(
     role: str, record: Record, events: Sequence[Event], rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> FoundProjection | None:
-    """Return the projection that made the recorded queries, keys or values (``role``), or None.
+    """Return the projection that computed the recorded queries, keys or values (``role``), or None.
 
-    ``events`` are the calls before the attention; the latest that fits is returned. ``factors`` are the constants that
-    may scale the vectors before the dot products.
+    ``events`` are the module calls before the attention; the latest that fits is returned. ``factors`` are constants by
+    which the model may scale the vectors before the dot products.
     """
     recorded: FloatArray = getattr(record, role)
     norms = [event for event in events if event.given.shape == event.gave.shape]
@@ -306,7 +306,10 @@ class UnsupportedAttention(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class AttentionParts:
-    """The parameters, inputs, output and module names of an attention; arrays as in a LayerAnswer."""
+    """The parameters, inputs, output and module names of an attention.
+
+    The arrays are described in inference.tasks.whole_pass.LayerAnswer.
+    """
 
     wiring: LayerParameters
     stream: FloatArray
@@ -329,7 +332,7 @@ class _End:
 def assemble(
     record: Record, watch: BlockRecorder, rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> AttentionParts:
-    """Return the parameters, inputs and output of the recorded attention.
+    """Assemble the parameters, inputs and output of the recorded attention.
 
     Raise UnsupportedAttention if it does not follow the known formula.
     """

@@ -29,7 +29,7 @@ NEAR = 1e-3  # allowed difference between the lens at the last state and the mod
 
 @dataclass(frozen=True)
 class LensTarget:
-    """The input of the logit lens: an encoded text, the token whose hidden states are read, and the edits.
+    """The input of the logit lens: an encoded text, a token with its hidden states to read, and edits.
 
     ``named`` maps ids of predicted tokens to their texts.
     """
@@ -97,10 +97,10 @@ def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Gue
 
 
 def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
-    """Return the log-probabilities that the task head gives a token's hidden states, shape (level, vocabulary).
+    """Return the log-probabilities that the task head gives a token's hidden states, (level, vocabulary).
 
-    Level 0 is the embedding. The second value is True if a final norm was applied. Raise ValueError if the last state
-    does not give the model's own output.
+    Level 0 is the embedding, and level n the output of layer n. The second value is True if a final norm was applied.
+    Raise ValueError if the last state does not give the model's own output.
     """
     model, given = loaded.model, tensors(loaded, reading)
     own, hidden, norm = _run_model(model, given)
@@ -132,7 +132,7 @@ def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, An
 
 
 def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
-    """Apply the task head to hidden states (state, channel), each as a text of a single token.
+    """Apply the task head to hidden states (state, channel), each as if it were a text of a single token.
 
     Return log-probabilities (state, vocabulary).
     """

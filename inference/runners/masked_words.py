@@ -118,15 +118,18 @@ def piece_logs(
 
 
 def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
-    """Return a token as a prediction, with its probability and rank in log-probabilities (vocabulary,)."""
+    """Return a token as a prediction for a blank, with its probability and rank.
+
+    ``log`` has the log-probabilities of the vocabulary, (vocabulary,).
+    """
     [piece] = display_pieces(loaded, [token], begins)
     return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
 
 
 def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
-    """Return the positions of each hidden word: neighbouring blanks of one word, or a typed blank.
+    """Return the positions of each hidden word: neighbouring blanks of one word, or a typed [MASK].
 
-    A token for a preceding space belongs to the word; it has no span in the text, so it is never hidden itself.
+    A token for a preceding space belongs to the word; it has no span in the text, so it is never hidden.
 
     >>> row = TokenRow(("a", "play", "ing", "it"), (9, 7, 8, 5), (0, 1, 1, 2), (0,) * 4, ((0, 1), (2, 6), (6, 9), None))
     >>> hidden_runs(row, [1, 2, 3], 4), hidden_runs(row, [0, 2], 4)

@@ -1,7 +1,7 @@
 """Outputs of a model for a picture under edit sets, and their attribution to patches and words.
 
-An output is the picture's vector, its classes, or its similarity to texts. The attribution multiplies attention by
-gradients through all layers (arXiv:2103.15679).
+An output is the picture's vector, its classes, or its similarity to texts. The attribution multiplies attention with
+its gradients through all layers (arXiv:2103.15679).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def prepare_picture(loaded: LoadedModel, picture: Picture | None, side: int | No
 
 
 def make_batch(seen: Read) -> ModelInput:
-    """Return the input of a single picture, with its numbers of tokens by stack; the text model has none."""
+    """Return the input of a single picture, with its number of tokens in each stack; the text model has none."""
     pixels = torch.from_numpy(seen.pixels.copy())[None]
     tokens = {"encoder": len(seen.reading.row), "decoder": 0}
     return ModelInput({"pixel_values": pixels, **seen.options}, tokens, tokens)
@@ -90,7 +90,7 @@ def _outputs_by_set(loaded: LoadedModel, question: PictureEffects, output: Any) 
 
 
 def picture_vector(model: Any, output: Any) -> Tensor:
-    """Return the pictures' unit vectors, comparable with those of texts, (picture, channel)."""
+    """Return the pictures' unit vectors, which can be compared with vectors of texts, (picture, channel)."""
     pooled = output.pooler_output
     projected = model.visual_projection(pooled) if hasattr(model, "visual_projection") else pooled
     return _of_length_one(projected)

@@ -141,8 +141,8 @@ def _refusal(loaded: LoadedModel) -> str:
 def compare_orders(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
     """Return the attention maps of a text in two orders of its tokens, with and without positions.
 
-    Raise UserError if the text is too long, if the model's positions cannot be removed, or if the maps do not follow
-    the order after all known positions are removed.
+    Raise UserError if the text is too long, or if the model's positions cannot be removed. If all positions are
+    removed, the maps must be permuted like the tokens; raise UserError if they are not.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
     _check(reading, question.order)

@@ -1,4 +1,4 @@
-"""Decomposition of an attention score into sources, with a causal check of the largest of them."""
+"""Decomposition of an attention score into sources, and a check that removes the largest of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEED = 0
 
 
 def answer(loaded: LoadedModel, question: ScoreRequest) -> ScoreAnswer:
-    """Return the terms of a score and their checks.
+    """Return the terms of a score, and the checks of its largest sources.
 
     Raise UserError if the head or the tokens do not exist, if the key is masked, or if the score cannot be decomposed.
     """
@@ -100,21 +100,21 @@ def explain(model: Any, given: Mapping[str, Tensor], question: ScoreRequest, ids
 
 
 def is_unknown(sources: frozenset[str], layer: int) -> bool:
-    """Return True if the vectors of a layer cannot be decomposed.
+    """Return True if the queries or keys of a layer cannot be decomposed.
 
-    That is so if they have no source, or are not an affine function of the layer's input.
+    They have no source, or are not an affine function of the layer's input.
     """
     return not sources or any(is_block(source) and source.endswith(f" {layer}") for source in sources)
 
 
 def largest_error(model: Any) -> float:
-    """Return the largest relative error of a sum of terms that rounding explains in the model's precision."""
+    """Return the largest relative error of a sum of terms that rounding can cause in the model's precision."""
     half = next(model.parameters()).dtype.itemsize < FULL
     return WRONG_HALF if half else WRONG
 
 
 def unfit_layer(model: Any, layer: int) -> UserError:
-    """Return the error for a layer whose scores cannot be decomposed."""
+    """Return the error that the scores of a layer cannot be decomposed."""
     return UserError(
         gettext_lazy(
             "The queries or keys of layer {layer} of {name} cannot be decomposed. Pick another model.",

@@ -1,4 +1,7 @@
-"""The cosine of two texts as a table of token pairs, pooled as a sentence-transformers folder states."""
+"""The cosine similarity of two texts as a table of token pairs.
+
+The tokens are pooled as the model's sentence-transformers folder states.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ LINEAR = ("Transformer", "Pooling", "Normalize")  # modules that leave the cosin
 
 
 def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer:
-    """Return the cosine and its table; raise UserError if a text cannot be read or the pooling is unknown."""
+    """Return the cosine similarity and its table of token pairs.
+
+    Raise UserError if a text cannot be read or the pooling is unknown.
+    """
     folder = str(getattr(loaded.model, "name_or_path", ""))
     pooling = question.pooling or (stated_pooling(Path(folder)) if folder else MEAN)
     if pooling not in POOLINGS:
@@ -51,7 +57,10 @@ def answer(loaded: LoadedModel, question: SimilarityRequest) -> SimilarityAnswer
 
 
 def effects(loaded: LoadedModel, question: SimilarityEffects) -> Effect:
-    """Return the cosine under each set of edits, (set, 1) float32; raise UserError if a text or edit does not fit."""
+    """Return the cosine similarity under each set of edits, (set, 1) float32.
+
+    Raise UserError if a text or an edit does not fit.
+    """
     refuse_sets(question.edits)
     vectors = []
     for text in (question.a, question.b):

@@ -168,7 +168,7 @@ def _is_outcome(backend: Any, side: TokenizedText, tokens: Sequence[Token]) -> b
 
 
 def symbol(piece: str, how: str) -> str:
-    """Return a token as in the vocabulary, with its marks, but with bytes made readable.
+    """Return a token as in the vocabulary, with its marks such as "##"; bytes are made readable.
 
     >>> symbol("\\u0120caf\\u00c3\\u00a9", "bytes"), symbol("##ing", "wordpiece")
     ('␣café', '##ing')

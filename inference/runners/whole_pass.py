@@ -106,7 +106,7 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
 def taken_apart(
     model: Any, kind: str, given: Mapping[str, Tensor], seen: Seen | None = None
 ) -> tuple[list[FunctionCall], tuple[Stage, ...]]:
-    """Run a pass; return its torch calls and the stages among them.
+    """Run a pass; return its torch calls, and the stages among them (calls that compute new numbers).
 
     Raise UserError if the layers cannot be identified.
     """
@@ -124,7 +124,7 @@ def taken_apart(
 
 
 def run_calls(model: Any, given: Mapping[str, Tensor], seen: Seen) -> None:
-    """Run a pass and call ``seen`` with each torch call, up to the probabilities; use no NumPy."""
+    """Run a pass and call ``seen`` with each torch call, up to the probabilities; compute nothing in NumPy."""
     compute(model, given, {}, seen, _probabilities, formulas={})
 
 
@@ -136,9 +136,9 @@ def _probabilities(output: Any) -> None:
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """Return the names of the entries ``told`` in a result of ``count`` numbers, or None.
+    """Return the names of the entries ``told`` of a result with ``count`` entries: tokens or classes.
 
-    The names are tokens of the vocabulary or classes of the task head.
+    Return None if the result has an entry neither for each token of the vocabulary nor for each class.
     """
     model = loaded.model
     head = model.get_output_embeddings()

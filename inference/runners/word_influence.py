@@ -129,9 +129,10 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Return the Frobenius norm of the Jacobian of a word's vector in each embedding, estimated, shape (token,).
+    """Estimate the norm of a word vector's derivative with respect to each embedding, shape (token,).
 
-    The estimate is the root of the mean square over random directions, times the number of channels.
+    It is the Frobenius norm of the Jacobian. The estimate is the root mean square over random directions, times the
+    root of the number of channels.
     """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
@@ -218,9 +219,9 @@ MOST_STEPS = 200
 
 
 def integrate_gradients(loaded: LoadedModel, question: Gradients) -> GradientResult:
-    """Return integrated gradients of a blank's prediction, for the requested part of the path.
+    """Return integrated gradients of a blank's prediction for the requested part of the path.
 
-    The path leads from the text with every word hidden to the text itself. Raise UserError if the text has no blanks.
+    The path goes from the text with every word hidden to the text itself. Raise UserError if the text has no blanks.
     """
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
         raise UserError(

@@ -45,7 +45,7 @@ CROSSING: dict[str, str] = {
 
 
 def crossing(name: str) -> str:
-    """Return the name of a parameter group of cross-attention, from its name in self-attention.
+    """Return the name of a parameter group in cross-attention, given its name in self-attention.
 
     >>> crossing(OUT)
     'cross-attention: output'
@@ -62,9 +62,10 @@ ORDER = (
 
 @dataclass(frozen=True)
 class LayerStep:
-    """A step of a layer; ``sources`` are the indices of the steps that it reads, ENTERS for the layer's input.
+    """A step of a layer; ``sources`` are the indices of the steps that it reads.
 
-    ``kind`` is "norm", "attention", "cross-attention", "feed-forward", or "add" for the sum of its sources.
+    ENTERS is the index of the layer's input. ``kind`` is "norm", "attention", "cross-attention", "feed-forward", or
+    "add" for the sum of its sources.
     """
 
     kind: str
@@ -73,11 +74,10 @@ class LayerStep:
 
 @dataclass(frozen=True)
 class Flow:
-    """The steps of a layer in the order of execution; the result of step ``leaves`` is the layer's output.
+    """The steps of a layer in the order of execution; the layer's output is the result of step ``leaves``.
 
-    ``followed`` is True if every connection was verified in the numbers of a pass: each step's input equals the
-    result of another step, or a sum of results. If it is False, some connections rest on the order of the calls
-    only.
+    ``followed`` is True if every connection was verified in the numbers of a pass: each step's input equals the result
+    of another step, or a sum of results. Otherwise some connections were guessed from the order of the calls.
 
     >>> post = Flow((LayerStep("attention", (-1,)), LayerStep("add", (-1, 0)), LayerStep("norm", (1,))), 2, True)
     >>> post.placement, post.parallel
@@ -92,9 +92,9 @@ class Flow:
     def placement(self) -> str:
         """Return the placement of the norms in the layer.
 
-        The value is "post" for norms after each addition (arXiv:1706.03762), "pre" before each sublayer
-        (arXiv:2002.04745), "both" before a sublayer and on its result (arXiv:2105.13290), "branch" on a sublayer's
-        result only, "mixed", or "none".
+        "post" is a norm after each addition (arXiv:1706.03762), "pre" before each sublayer (arXiv:2002.04745), and
+        "both" before a sublayer and on its result (arXiv:2105.13290). "branch" is a norm on a sublayer's result only.
+        Other layers are "mixed" or "none".
         """
         roles = {self._role(at) for at, step in enumerate(self.steps) if step.kind == "norm"}
         named = {
@@ -147,10 +147,10 @@ class Heads:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """The activation function of the feed-forward sublayer, as this model computes it.
+    """The activation function of the feed-forward sublayer, evaluated in this model.
 
-    ``name`` is the formula that fits its values, or "" if the module could not be evaluated; only ``stated`` is
-    known then. ``inputs`` and ``outputs`` are (point,) float32.
+    ``name`` is the formula that fits its values. If the module could not be evaluated, ``name`` is "", and only
+    ``stated``, the name in the configuration, is known. ``inputs`` and ``outputs`` are (point,) float32.
     """
 
     name: str
@@ -186,10 +186,9 @@ class StackEdge:
 class Stack:
     """A stack of layers.
 
-    ``flow`` is the most common data flow, and ``alike`` is the number of layers that have it; ``own`` is the
-    number of layers with separate parameters. ``causal`` was measured: a new last token changes no earlier vector.
-    ``norm`` is "LayerNorm" if adding a constant to all inputs has no effect (arXiv:1607.06450), else "RMSNorm"
-    (arXiv:1910.07467).
+    ``flow`` is the data flow that most layers have, and ``alike`` the number of these layers. ``own`` is the number of
+    layers with separate parameters. ``causal`` was measured: a new last token changes no earlier vector. ``norm`` is
+    "LayerNorm" if adding a constant to all inputs has no effect (arXiv:1607.06450), else "RMSNorm" (arXiv:1910.07467).
     """
 
     part: str  # "encoder" or "decoder"
@@ -239,7 +238,7 @@ class ParameterGroup:
 
 @dataclass(frozen=True)
 class Top:
-    """A task head of a checkpoint; ``count`` excludes parameters that it shares with the bare model."""
+    """A task head of a checkpoint; ``count`` is its number of parameters, without those of the bare model."""
 
     class_name: str
     count: int
@@ -269,7 +268,7 @@ class Build:
         return sum(part.count for part in self.parts)
 
     def stack(self, part: str) -> Stack | None:
-        """Return the stack of that name, "encoder" or "decoder", or None."""
+        """Return the stack "encoder" or "decoder", or None if the model lacks it."""
         return next((stack for stack in self.stacks if stack.part == part), None)
 
 
@@ -282,11 +281,11 @@ class Anatomy(InspectRequest[Build]):
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """The measured cost of a text length; ``seconds`` are the wall-clock times of the passes.
+    """The measured cost of a forward pass; ``seconds`` are the wall-clock times of the repetitions.
 
-    A first pass warms up and is not included, unless it is too slow to be repeated. ``busy`` is the mean processor
-    time of the computing thread for a pass, in seconds: the time of a pass on an idle machine. ``peak_bytes`` is
-    the peak memory of the pass's own tensors, without weights and the internal buffers of kernels.
+    A first pass warms up and is not included, unless it is too slow to be repeated. ``busy`` is the mean CPU time of
+    the computing thread for a pass, in seconds; on an idle machine, a pass takes that long. ``peak_bytes`` is the peak
+    memory of the pass's own tensors, without weights and the internal buffers of kernels.
     """
 
     tokens: int
@@ -305,7 +304,7 @@ class MeasuredCost:
 class CostRequest(InspectRequest[MeasuredCost]):
     """A request to measure the time and memory of a forward pass over ``tokens`` tokens.
 
-    Answers are cached, so increase ``again`` to measure once more.
+    Answers are cached; another value of ``again`` measures once more.
     """
 
     ANSWERED_BY: ClassVar[str] = "anatomy.measure_cost"
@@ -316,7 +315,7 @@ class CostRequest(InspectRequest[MeasuredCost]):
 
 @dataclass(frozen=True, eq=False)
 class DropoutResult:
-    """The predictions for the first blank in passes with dropout and in a pass without."""
+    """The predictions for the first blank: in passes with dropout, and in a pass without."""
 
     undropped: Guess  # the most probable token without dropout
     probabilities: FloatArray  # (pass,) float32, for that token
@@ -328,9 +327,9 @@ class DropoutResult:
 class Dropout(BlankRequest[DropoutResult]):
     """A request for ``passes`` passes with ``share`` percent dropout at every dropout layer.
 
-    Each value is set to zero with that probability, drawn with ``seed``, and the others are divided by the
-    probability of being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the
-    attention weights, and the outputs of attention and feed-forward sublayers.
+    Each value is set to zero with that probability, drawn with ``seed``. The others are divided by the probability of
+    being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the attention weights, and the
+    outputs of attention and feed-forward sublayers.
     """
 
     ANSWERED_BY: ClassVar[str] = "anatomy.apply_dropout"

@@ -17,10 +17,10 @@ BOTH, START, END = "both", "start", "end"  # the logits that are explained: thei
 
 @dataclass(frozen=True)
 class AnswerSpan:
-    """A possible answer: its text, its letters in the passage, and its tokens ``first`` to ``last`` in a window.
+    """A possible answer: its text, its place in the passage, and its tokens ``first`` to ``last`` in a window.
 
     ``score`` is the sum of the start and end logits. ``probability`` is the softmax of the scores over all spans of at
-    most 30 tokens in all windows, and "no answer" if the model knows it.
+    most 30 tokens in all windows; "no answer" is included if the model can give it.
     """
 
     text: str
@@ -36,8 +36,8 @@ class AnswerSpan:
 class AnswerWindow:
     """A window of a passage: the question's tokens, and some tokens of the passage with their logits.
 
-    ``letters`` is the part of the passage that the window reads, extended to whole words. The spans in ``row`` are
-    letters of the question and of the whole passage.
+    ``letters`` is the character span of the passage that the window reads, extended to whole words. The spans in
+    ``row`` count characters of the question and of the whole passage.
     """
 
     letters: Letters
@@ -65,7 +65,7 @@ class PassageAnswers:
 class AnswerSpans(PredictRequest[PassageAnswers]):
     """A request for the answer to the question ``text`` in the passage ``pair``.
 
-    The passage is read in windows of at most ``length`` tokens, question included, of which neighbours share
+    The passage is read in windows of at most ``length`` tokens, question included. Neighbouring windows share
     ``stride`` tokens of the passage. ``top`` is the number of spans in the result.
 
     >>> AnswerSpans(text="Who sings?", pair="Ann sings.").needs
@@ -84,7 +84,7 @@ class AnswerSpans(PredictRequest[PassageAnswers]):
 
 @dataclass(frozen=True)
 class SpanRequest(PredictRequest[Answer]):
-    """A request about the answer from token ``first`` to token ``last`` of a question with a passage.
+    """A request about an answer from token ``first`` to token ``last``, in a question with its passage.
 
     Both are indices of the tokens of the whole pair, which is read in a single window.
     """
@@ -100,9 +100,9 @@ class SpanRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class SpanGradients(SpanRequest[WordScores]):
-    """A request for the norms of the gradient of a span's logits in each word embedding, shape (token,).
+    """A request for the gradient of an answer's logits with respect to each word embedding: norms (token,).
 
-    ``ends`` is BOTH for the sum of both logits, START or END.
+    ``ends`` is START or END for a single logit, BOTH for their sum.
     """
 
     ANSWERED_BY: ClassVar[str] = "answers.attribute_span"
@@ -112,10 +112,10 @@ class SpanGradients(SpanRequest[WordScores]):
 
 @dataclass(frozen=True)
 class SpanPath(SpanRequest[WordScores]):
-    """A request for integrated gradients (arXiv:1703.01365) of a span's logits, shape (token,), signed.
+    """A request for integrated gradients (arXiv:1703.01365) of an answer's logits, shape (token,), signed.
 
-    The path takes all word embeddings from zero to their values in ``steps`` steps. The attributions add up to the
-    rise of the logits plus ``missed``.
+    All word embeddings grow from zero to their values in ``steps`` steps. The attributions sum to the rise of the
+    logits plus the numerical error ``missed``.
     """
 
     ANSWERED_BY: ClassVar[str] = "answers.attribute_span"

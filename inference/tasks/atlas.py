@@ -45,12 +45,12 @@ class CutRequest(InspectRequest[CutAnswer]):
 
 @dataclass(frozen=True, eq=False)
 class TokenForms:
-    """The tokens of one side of some windows, flat arrays (token,).
+    """The tokens of some windows on one side (text or target), as flat arrays (token,).
 
-    ``forms`` are the names by which a search finds tokens: the word in lower case for the first token of a word, a
-    label such as "##ing" for its other tokens, and "[CLS]" for a special token. ``sizes`` is the number of tokens of
-    the word (0 for its other tokens and for special tokens), ``starts`` the first character of the token in the text,
-    -1 for special tokens, and ``counts`` the number of tokens of each window, shape (window,).
+    ``forms`` are the names by which a search finds tokens: the word in lower case for its first token, a label such as
+    "##ing" for its other tokens, and "[CLS]" for a special token. ``sizes`` is the number of tokens of the word, or 0
+    for tokens that do not begin a word. ``starts`` is the first character of the token in the text, -1 for special
+    tokens. ``counts`` is the number of tokens of each window, shape (window,).
     """
 
     forms: tuple[str, ...]
@@ -63,9 +63,9 @@ class TokenForms:
 class StackStatistics:
     """The statistics of every head of a stack over some windows; heads are numbered layer by layer.
 
-    ``links`` and ``written`` have the strongest links of each head, by excess and by weight times the norm of the
-    value after the output matrix; their windows are numbers within the request. ``written`` is empty if that matrix
-    was not found.
+    ``links`` has the links of each head with the largest excess. ``written`` has those with the largest output: the
+    weight times the norm of the value after the output matrix. It is empty if that matrix was not found. Windows are
+    numbered within the request.
     """
 
     layers: int
@@ -83,7 +83,7 @@ class StackStatistics:
 
 @dataclass(frozen=True, eq=False)
 class AtlasAnswer:
-    """The statistics of some windows by stack, and their tokens: of the texts, and of the targets if there are any."""
+    """The statistics of some windows by stack, and the tokens of the texts, and of the targets if there are any."""
 
     sides: tuple[TokenForms, ...]
     stacks: dict[str, StackStatistics] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class AtlasAnswer:
 class AtlasRequest(InspectRequest[AtlasAnswer]):
     """A request for the statistics of every head over windows from CutRequest.
 
-    ``most`` and ``most_written`` limit the links of each head. ``floors`` has, for a stack, the strength that a link
-    of each head needs by excess, and ``written_floors`` by size written; both hold (stack, values (head,)).
+    ``most`` and ``most_written`` limit the links of each head. ``floors`` has the least excess of a link, and
+    ``written_floors`` its least output; both are pairs (stack, values (head,)).
     """
 
     ANSWERED_BY: ClassVar[str] = "atlas.measure"
@@ -114,5 +114,8 @@ class RandomAtlasRequest(AtlasRequest):
 
 
 def offsets() -> Sequence[int]:
-    """Return the offsets of the bins of distances; the first and the last also hold all larger offsets."""
+    """Return the offsets of the bins of the distance histogram.
+
+    The first and the last bin also count all larger offsets.
+    """
     return range(-OFFSETS - 1, OFFSETS + 2)

@@ -16,10 +16,10 @@ Run = tuple[int, int]  # (start, stop) of a word in tokens
 
 @dataclass(frozen=True, eq=False)
 class WordScores:
-    """The values of an attribution method, float32 and read-only; the request defines their axes.
+    """The values of an attribution method, float32 and read-only; their axes depend on the request.
 
-    For integrated gradients, ``rise`` is the rise of the score on the path, and ``missed`` is the sum of the
-    values minus ``rise``, the error of the numerical integration.
+    For integrated gradients, ``rise`` is the rise of the score on the path. ``missed`` is the error of the numerical
+    integration: the sum of the values minus ``rise``.
     """
 
     values: FloatArray
@@ -63,10 +63,10 @@ class ZeroedValues(FocusRequest):
 
 @dataclass(frozen=True)
 class WordGradients(FocusRequest):
-    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, shape (token,).
+    """A request for the derivative of a word's vector with respect to each embedding: norms (token,).
 
-    The norms are estimated from ``directions`` random orthogonal directions of a fixed seed, and are exact if
-    there are as many directions as channels. The square of the estimate is unbiased.
+    They are Frobenius norms of the Jacobian, estimated from ``directions`` random orthogonal directions of a fixed
+    seed. The square of the estimate is unbiased, and exact if there are as many directions as channels.
     """
 
     directions: int = 32
@@ -76,8 +76,8 @@ class WordGradients(FocusRequest):
 class WordPath(FocusRequest):
     """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, shape (token,), signed.
 
-    The similarity is that of the word's vector to its final value, while all word embeddings grow from zero to
-    their values in ``steps`` steps.
+    All word embeddings grow from zero to their values in ``steps`` steps. The similarity is that of the word's vector
+    on the way to its final value.
     """
 
     steps: int = 32
@@ -85,10 +85,9 @@ class WordPath(FocusRequest):
 
 @dataclass(frozen=True)
 class WithoutWords(FocusRequest):
-    """A request for the causal effect of each of ``words``, shape (word,), from 0 to 2.
+    """A request for the effect of each of ``words`` on the word ``focus``, shape (word,), from 0 to 2.
 
-    No token attends to the word in any layer. The effect is 1 - cosine of the focus's vector with and without the
-    word.
+    The word is masked as a key in every layer. The effect is 1 - cosine of the focus's vector with and without it.
     """
 
     words: tuple[Run, ...] = ()
@@ -99,7 +98,10 @@ AnyFocus = FlowToWord | ZeroedValues | WordGradients | WordPath | WithoutWords
 
 @dataclass(frozen=True, eq=False)
 class OcclusionResult:
-    """The fall of a prediction's log-probability without each word; a positive value supports the prediction."""
+    """The fall of a prediction's log-probability if each word is hidden in turn.
+
+    It is positive for words that support the prediction.
+    """
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]  # (start, stop) of each word in tokens
@@ -110,10 +112,10 @@ class OcclusionResult:
 
 @dataclass(frozen=True)
 class OcclusionRequest(BlankRequest[OcclusionResult]):
-    """A request to hide the words ``start`` to ``stop`` in turn and score a token in the blank.
+    """A request to hide the words ``start`` to ``stop`` in turn, and score the prediction ``token`` each time.
 
-    The mask token replaces each token of the word, so that the other tokens keep their positions (erasure,
-    arXiv:1612.08220). ``token`` is the scored token, -1 the most probable.
+    A ``token`` of -1 is the most probable prediction. The mask token replaces each token of a word, so that the other
+    tokens keep their positions (erasure, arXiv:1612.08220).
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words.occlude"
@@ -126,7 +128,7 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
 
 @dataclass(frozen=True, eq=False)
 class GradientResult:
-    """The attributions for a part of the path; over all parts, they add up to the rise of the log-probability."""
+    """The attributions for a part of the path; those of all parts sum to the rise of the log-probability."""
 
     row: TokenRow
     values: FloatArray  # (token,) float32, in nats; zero for tokens that are equal at both ends
@@ -137,11 +139,11 @@ class GradientResult:
 
 @dataclass(frozen=True)
 class Gradients(BlankRequest[GradientResult]):
-    """A request for integrated gradients (arXiv:1703.01365) of token ``token``'s log-probability.
+    """A request for integrated gradients (arXiv:1703.01365) of a token's log-probability in a blank.
 
-    The straight path in the word embeddings leads from the text with every word hidden to the text itself. The
-    answer covers part ``part`` of ``parts``, and the parts add up. Each part is evaluated at ``steps`` points
-    (Gauss-Legendre).
+    The path in the word embeddings is straight, from the text with every word hidden to the text itself. The answer
+    covers part ``part`` of ``parts``, and the answers of all parts sum to the whole. Each part is evaluated at
+    ``steps`` points (Gauss-Legendre).
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.integrate_gradients"

@@ -16,9 +16,9 @@ from inference.tasks.model_request import Answer, PredictRequest
 class Decoding(PredictRequest[Answer]):
     """A request about a text that a model is generating.
 
-    ``text`` is the prompt of a decoder, or the source of a translation. ``written`` are the ids of the tokens written
-    since, without the start token of a translation. ``edits`` apply to every pass (attention.edits); a masked edge or
-    a hidden token counts positions of the whole text as in its trace.
+    ``text`` is the prompt of a decoder, or the source of a translation. ``written`` are the ids of the generated tokens
+    so far, without the start token of a translation. ``edits`` (attention.edits) apply to every pass; their token
+    positions are those in the trace of the whole text.
     """
 
     text: str = ""
@@ -44,9 +44,9 @@ class NextCandidate:
 class DecodingStep:
     """The model's prediction of the next token, with the attention of the last token.
 
-    ``looks`` is (layer, head, key), the decoder's attention from the last token to all tokens that it reads,
-    itself included; ``across`` is (layer, head, source token) for a translation. Both are float32 and read-only,
-    or None if the architecture does not report them step by step.
+    ``looks`` (layer, head, key) is the decoder's attention from the last token to all tokens that it reads, itself
+    included. ``across`` (layer, head, source token) is its cross-attention in a translation. Both are float32 and
+    read-only, or None if the architecture does not report them step by step.
     """
 
     row: TokenRow  # the decoder's input: the prompt or the start token, then the written tokens
@@ -68,12 +68,12 @@ class DecodingStep:
 
 @dataclass(frozen=True)
 class NextStep(Decoding[DecodingStep]):
-    """A request for the ``top`` most probable next tokens, and a token drawn with sampling options.
+    """A request for the ``top`` most probable next tokens, and for a token sampled with these options.
 
-    Sampling (attention.softmax) follows the model's own rules (banned and forced tokens): logits are divided by
-    ``temperature``, then cut to the ``top_k`` most probable tokens (0: all), then to the fewest that together
-    reach ``top_p`` (100: all). ``temperature`` and ``top_p`` are in hundredths, so that a URL can contain them
-    exactly. ``seed`` and the number of written tokens decide the draw.
+    The model's own rules, such as banned tokens, are applied first. Then logits are divided by ``temperature``, and
+    restricted to the ``top_k`` most probable tokens (0: all). Finally the fewest tokens that reach a total probability
+    of ``top_p`` remain (100: all). ``temperature`` and ``top_p`` are integers in hundredths, which a URL represents
+    exactly. The sample depends only on ``seed`` and the number of generated tokens.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.answer"
@@ -127,8 +127,8 @@ class BeamBranch:
 class BeamStep:
     """A step of beam search.
 
-    ``beams`` are those that continue, best first. ``finished`` are all that have ended so far, best first, with
-    scores normalised by the model's length penalty. ``branches`` are the continuations considered in this step.
+    ``beams`` are those that continue, best first. ``finished`` are all that have ended so far, best first; their scores
+    are normalised by the model's length penalty. ``branches`` are all continuations that were considered in this step.
     """
 
     beams: tuple[Beam, ...]
@@ -139,10 +139,10 @@ class BeamStep:
 
 @dataclass(frozen=True)
 class NextBeams(Decoding[BeamStep]):
-    """A request for a step of beam search, given the current ``beams`` (none at the beginning) and those ``finished``.
+    """A request for a step of beam search, from the current ``beams`` and those ``finished``.
 
-    ``written`` stays empty. The search ends with the tokens that transformers' ``generate`` gives for the same
-    number of beams, two or more.
+    Both are empty at the beginning, and ``written`` always is. With two or more beams, the search gives the same tokens
+    as transformers' ``generate``.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.step_beams"
@@ -157,8 +157,8 @@ class NextBeams(Decoding[BeamStep]):
 class ForcedSteps:
     """The probabilities of the tokens of a given translation under each edit set, with teacher forcing.
 
-    ``logs`` is (set, step), float32, the log-probabilities of the given tokens; ``likeliest`` is (set, step), int32,
-    the most probable tokens; ``pieces`` are the most probable tokens as displayed.
+    ``logs`` (set, step) float32 are the log-probabilities of the given tokens. ``likeliest`` (set, step) int32 are the
+    most probable tokens, and ``pieces`` these tokens as displayed.
     """
 
     logs: FloatArray
@@ -168,9 +168,9 @@ class ForcedSteps:
 
 @dataclass(frozen=True)
 class ForcedTarget(PredictRequest[ForcedSteps]):
-    """A request to score a translation token by token; ``written`` is as in NextTarget.
+    """A request to score a given translation token by token; ``written`` are its token ids.
 
-    An end token counts like any other token. Edits of steps that the translation does not have are ignored.
+    An end token counts like any other token. Edits of steps beyond the end of the translation are ignored.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding.force_target"

@@ -21,8 +21,8 @@ Sets = tuple[tuple[Edit | Patch, ...], ...]
 class Effect:
     """The answer of a model under each edit set.
 
-    ``values`` is (set, number), float32: the channels of a sentence vector, the logits of labels, or the
-    log-probabilities of ``names``. ``top`` has the most probable names of each set with their probabilities.
+    ``values`` (set, number) float32 are the channels of a sentence vector, the logits of labels, or the
+    log-probabilities of ``names``. ``top`` has, for each set, the most probable names with their probabilities.
     """
 
     values: FloatArray
@@ -46,7 +46,10 @@ class VectorEffects(InspectRequest[Effect]):
 
 @dataclass(frozen=True)
 class BlankEffects(BlankRequest[Effect]):
-    """A request for the probabilities of ``words``, each a single token, in blank ``blank`` under edit sets."""
+    """A request for the probabilities of ``words`` in the blank number ``blank``, under each edit set.
+
+    Each word is a single token.
+    """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
 
@@ -58,7 +61,7 @@ class BlankEffects(BlankRequest[Effect]):
 
 @dataclass(frozen=True)
 class FollowsEffects(PredictRequest[Effect]):
-    """A request for the probability that the second text follows the first, and that it does not."""
+    """A request for the probabilities that the second text follows the first and that it does not, by edit set."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = NEXT_SENTENCE
@@ -72,7 +75,7 @@ class FollowsEffects(PredictRequest[Effect]):
 
 @dataclass(frozen=True)
 class NextTokenEffects(PredictRequest[Effect]):
-    """A request for the probabilities of ``words``, by their first tokens, as the next token after the text."""
+    """A request for the probabilities of ``words`` (their first tokens) as the next token, by edit set."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"
     HEAD: ClassVar[str] = CAUSAL
@@ -88,7 +91,7 @@ class NextTokenEffects(PredictRequest[Effect]):
 class WrittenEffects(PredictRequest[Effect]):
     """A request for the probability of each token id in ``words`` as the next token, under each edit set.
 
-    ``written`` holds the token ids of the translation so far, as in a NextTarget request.
+    ``written`` has the token ids of the translation so far.
     """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects.answer"

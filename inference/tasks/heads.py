@@ -18,10 +18,9 @@ from inference.tasks.model_request import InspectRequest, PredictRequest
 class InductionScores:
     """The induction scores of all heads, as means over texts of repeated random tokens.
 
-    All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` is (copy,): the mean negative
-    log-likelihood of each copy's tokens in nats. Only the repetition makes later copies more predictable. The
-    first token of each copy is left out, since the first token of the second copy follows a token that nothing has
-    followed before.
+    All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` (copy,) is the mean negative
+    log-likelihood of each copy's tokens, in nats. Later copies are more predictable only by their repetition. The first
+    token of each copy is left out, because nothing earlier shows which token follows the end of a copy.
     """
 
     # attention of repeated tokens to the successor of their earlier occurrence (attention.roles.prefix_matching_score)
@@ -54,7 +53,7 @@ class InductionHeads(PredictRequest[InductionScores]):
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """The hits of all heads for every link of every annotated text, in order."""
+    """Flags for the links of annotated texts that each head finds, in order of texts and links."""
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
     read: BoolArray  # (link,), False if the model cannot read the text or a word of the link
@@ -65,10 +64,10 @@ class LinksAnswer:
 
 @dataclass(frozen=True)
 class LinksQuestion(InspectRequest[LinksAnswer]):
-    """A request for the hits of all heads on the links of some tens of annotated texts.
+    """A request for the links that each head finds in some tens of annotated texts.
 
-    Memory use is that of their forward passes. In an encoder-decoder, the encoder runs. An unreadable text does not
-    stop the others.
+    All texts are read together, so memory grows with their number. In an encoder-decoder, the encoder runs. An
+    unreadable text does not stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "heads.count_link_hits"
@@ -77,7 +76,7 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
     @property
     def key(self) -> str:
-        """Return the key of the request, computed faster than for other requests, which are traversed."""
+        """Return the key of the request, computed faster than the default key."""
         asked = [
             [item.text, item.units, [(link.source, link.target, link.others) for link in item.links]]
             for item in self.items

@@ -16,10 +16,10 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Hidden states as transformers' ``output_hidden_states`` returns them, and the tokens they belong to.
+    """Hidden states as transformers' ``output_hidden_states`` returns them, and their tokens.
 
-    Level 0 is the input of the first layer, and level i is the output of the i-th layer. In a model with a final
-    norm (GPT-2, Llama, T5), the last level has passed through that norm.
+    Level 0 is the input of the first layer, and level i is the output of the i-th layer. In a model with a final norm
+    (GPT-2, Llama, T5), that norm is applied to the last level.
     """
 
     levels: FloatArray  # (level, token, channel), float32
@@ -28,9 +28,10 @@ class States:
 
 @dataclass(frozen=True)
 class HiddenStates(InspectRequest[States]):
-    """A request for the hidden states of a text's tokens at every level, in the encoder if there is one.
+    """A request for the hidden states of a text's tokens after every layer, in the encoder if there is one.
 
-    ``pair`` and ``cut`` are as in a TraceRequest. A text whose vectors would take too much memory raises UserError.
+    ``pair`` is a second text, and ``cut`` the number of tokens to keep. UserError is raised for a text whose vectors
+    would take too much memory.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"
@@ -52,9 +53,10 @@ class TextVectors:
 
 @dataclass(frozen=True)
 class Pooled(InspectRequest[TextVectors]):
-    """A request for a vector of each text; ``mix``, ``level`` and ``pooling`` are as in attention.vectors.
+    """A request for a vector of each text, pooled from its tokens' vectors.
 
-    An unreadable text does not stop the others.
+    ``mix`` and ``level`` select the layers (attention.vectors.mix), and ``pooling`` the pooling
+    (attention.vectors.pool). An unreadable text does not stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states.answer"

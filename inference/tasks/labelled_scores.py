@@ -14,10 +14,10 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class TextScores:
-    """The scores of a head between the units of a text, and their terms for its links.
+    """The scores of a head between the words of a text, and their terms for its links.
 
-    A unit is represented by its first token. Entries are NaN for units without tokens, and for keys that the query
-    cannot see. Directions are as in attention.annotations.
+    A word is represented by its first token. Entries are NaN for words without tokens, and for keys that the query
+    cannot see. Direction 0 is from source to target of a link, and 1 the reverse.
     """
 
     queries: Numbers  # (unit, channel), as the head multiplies them
@@ -30,9 +30,10 @@ class TextScores:
 
 @dataclass(frozen=True, eq=False)
 class LabelledScoresAnswer:
-    """The scores of some texts, None for a text that the model cannot read; ``reason`` is the last such reason.
+    """The scores of some texts, None for a text that the model cannot read.
 
-    ``error`` is the largest difference between a score and the sum of its terms.
+    ``reason`` is the last error of such a text. ``error`` is the largest difference between a score and the sum of its
+    terms.
     """
 
     query_sources: tuple[str, ...]
@@ -46,7 +47,7 @@ class LabelledScoresAnswer:
 class LabelledScoresRequest(InspectRequest[LabelledScoresAnswer]):
     """A request for the scores of a head on the links of some tens of texts.
 
-    In an encoder-decoder, the heads are those of the encoder.
+    In an encoder-decoder, the head is one of the encoder's.
     """
 
     ANSWERED_BY: ClassVar[str] = "labelled_scores.answer"
@@ -57,7 +58,7 @@ class LabelledScoresRequest(InspectRequest[LabelledScoresAnswer]):
 
     @property
     def key(self) -> str:
-        """Return the key of the request; it is computed faster than for other requests."""
+        """Return the key of the request, computed faster than the default key."""
         asked = [[item.text, item.units, [list(asdict(link).values()) for link in item.links]] for item in self.items]
         stated = json.dumps([self.model, self.revision, self.layer, self.head, asked], separators=(",", ":"))
         return f"{type(self).__name__}:{hashlib.sha256(stated.encode()).hexdigest()}"

@@ -18,7 +18,7 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """A labelled text or word: its run of tokens, and the run of tokens that the task head reads."""
+    """A labelled text or word: the run of its tokens, and the run of tokens that the task head reads."""
 
     run: Run
     reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text
@@ -26,11 +26,11 @@ class LabelPlace:
 
 @dataclass(frozen=True, eq=False)
 class LabelAnswer:
-    """The logits of every label for each place, a text or a word.
+    """The logits of every label for each place: the text, or each of its words.
 
-    ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH:
-    any number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression
-    head (a grade, a similarity), which has no probabilities.
+    ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH: any
+    number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression head (a
+    grade, a similarity), which has no probabilities.
     """
 
     row: TokenRow
@@ -108,9 +108,9 @@ class LabelRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[WordScores]):
-    """A request for the norms of the gradient of a label's logit in each word embedding, shape (token,).
+    """A request for the gradient of a label's logit with respect to each word embedding: norms (token,).
 
-    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label.
+    ``label`` is the index of the model's output; -1 is the most probable label.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"
@@ -122,8 +122,8 @@ class LabelGradients(LabelRequest[WordScores]):
 class LabelPath(LabelRequest[WordScores]):
     """A request for integrated gradients (arXiv:1703.01365) of a label's logit, shape (token,), signed.
 
-    The path takes all word embeddings from zero to their values in ``steps`` steps. The attributions add up to the
-    rise of the logit plus ``missed``.
+    All word embeddings grow from zero to their values in ``steps`` steps. The attributions sum to the rise of the logit
+    plus the numerical error ``missed``.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence.attribute_label"

@@ -14,10 +14,10 @@ Answer = TypeVar("Answer")
 class ModelRequest(Generic[Answer]):
     """A request to a model.
 
-    The function that answers it is named by ``ANSWERED_BY`` as "module.function" in ``inference.runners``, and is
-    called with the loaded model and the request. ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names
-    the head that the model must have (inference.task_heads), "" for the bare model. Answers are frozen values of NumPy
-    arrays and texts.
+    ``ANSWERED_BY`` names the function that computes the answer, as "module.function" in ``inference.runners``. It is
+    called with the loaded model and the request. ``model`` is a model's name, and ``revision`` its branch, tag or
+    commit. ``HEAD`` is the task head that the model must have (inference.task_heads), "" for the bare model. Answers
+    are frozen values of NumPy arrays and texts.
     """
 
     ANSWERED_BY: ClassVar[str]

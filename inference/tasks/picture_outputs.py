@@ -56,7 +56,7 @@ class PictureOutput:
 
 @dataclass(frozen=True)
 class PictureRequest(PredictRequest[Answer]):
-    """A request about a picture; ``picture`` and ``side`` are as in a TraceRequest."""
+    """A request about a picture; with ``side``, its longer side is scaled to about that many pixels."""
 
     SEES: ClassVar[bool] = True
 
@@ -68,7 +68,7 @@ class PictureRequest(PredictRequest[Answer]):
 class PictureEffects(PictureRequest[PictureOutput]):
     """A request for an output of the vision model for a picture under each edit set.
 
-    The edits are as in inference.tasks.edit_effects.
+    Edits are ablations, masked edges and patches (attention.edits).
     """
 
     ANSWERED_BY: ClassVar[str] = "picture_outputs.answer"
@@ -80,8 +80,8 @@ class PictureEffects(PictureRequest[PictureOutput]):
 class PictureVector(PictureEffects):
     """A request for the vector of a picture under each edit set.
 
-    A model of pictures and texts gives the unit vector that it compares with those of texts. Another model gives the
-    last vector of [CLS], or the mean of the patches if it has no leading tokens.
+    A model of pictures and texts returns the unit vector that it compares with those of texts. Another model returns
+    the last vector of [CLS], or the mean of the patches if it has no leading tokens.
     """
 
 
@@ -119,13 +119,13 @@ class PatchAttribution:
 class AttributionOfPatches(PictureRequest[PatchAttribution]):
     """A request for the attribution of a logit to patches and words: attention times its gradient.
 
-    For each layer, A is the mean over heads of the positive part of weights × gradients, and R ← R + A R from R =
-    1 (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). The paper takes the row of [CLS]. Here the
+    For each layer, A is the mean over heads of the positive part of weights × gradients. R starts as the identity, and
+    R ← R + A R (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). The paper takes the row of [CLS]. Here the
     result is the mean of the rows, weighted by the norm of the logit's gradient in each token's last vector. This
     equals the row of [CLS] if the head reads only [CLS], and also covers pooled patches.
 
-    With ``text`` the logit is its similarity to the picture; otherwise it is that of class ``label``, -1 for the
-    most probable class.
+    With ``text`` the logit is its similarity to the picture; otherwise it is that of class ``label``, -1 for the most
+    probable class.
     """
 
     ANSWERED_BY: ClassVar[str] = "picture_outputs.attribute_patches"

@@ -12,7 +12,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class PositionTable:
-    """A table with a vector for each position, added to the word embeddings."""
+    """A table of vectors, one for each position, that are added to the word embeddings."""
 
     path: str  # path of its module
     vectors: FloatArray  # (position, dimension), from the position of the first token
@@ -44,7 +44,7 @@ class Bias:
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """All positional encodings of the stack that reads the text; a kind that the model lacks is empty or None."""
+    """All positional encodings of the stack that reads the text; kinds that the model lacks are empty or None."""
 
     model: str
     architecture: str
@@ -71,7 +71,7 @@ MOST = 256  # tokens; the test computes every head's whole map four times
 
 @dataclass(frozen=True, eq=False)
 class OrderPass:
-    """The records of a text and of its reordered tokens in the same model, a record for each layer."""
+    """The records of a text and of its permuted tokens in the same model, one for each layer."""
 
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]
@@ -80,7 +80,7 @@ class OrderPass:
 
 @dataclass(frozen=True, eq=False)
 class OrderTest:
-    """The results of the order test: passes of the model with positions (``having``) and without (``lacking``)."""
+    """The results of the word-order test: passes with positions (``having``) and without them (``lacking``)."""
 
     part: str  # the stack that is compared, "encoder" or "decoder"
     order: tuple[int, ...]  # entry i is the original position of token i of the reordered text
@@ -93,10 +93,10 @@ class OrderTest:
 
 @dataclass(frozen=True)
 class OrderRequest(InspectRequest[OrderTest]):
-    """A request to compare the tokens of a text with the same tokens in another order.
+    """A request to compare the maps of a text with those of its permuted tokens.
 
-    ``text``, ``pair`` and ``cut`` are as in a TraceRequest; ``order`` is a permutation: entry i is the index of the
-    token that moves to position i.
+    ``pair`` is a second text, and ``cut`` the number of tokens to keep. ``order`` is the permutation: entry i is the
+    index of the token that moves to position i.
     """
 
     ANSWERED_BY: ClassVar[str] = "positions.compare_orders"

@@ -69,11 +69,10 @@ class Blank:
 class WordCandidate:
     """The score of a word in place of a hidden word or of a typed blank.
 
-    It takes as many blanks as it has tokens, filled from left to right. Each token is scored with the tokens
-    before it filled in and those after it still hidden, and the log-probabilities add up; other hidden words stay
-    hidden. This is the pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of
-    arXiv:2305.10588, for a single word. Words of unequal numbers of tokens share no distribution, so only a word
-    of a single token has a rank.
+    A word of several tokens takes as many blanks, filled from left to right. Each token is scored with the tokens
+    before it visible and those after it hidden, and the log-probabilities are summed. Other hidden words stay hidden.
+    This is the pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of arXiv:2305.10588, for a
+    single word. Only a word of a single token has a rank, because words of unequal lengths share no distribution.
     """
 
     word: str
@@ -85,7 +84,7 @@ class WordCandidate:
 
 @dataclass(frozen=True)
 class HiddenWord:
-    """A hidden word or the hidden part of a word; a typed blank counts as a word."""
+    """A hidden word, or its hidden part; a typed [MASK] counts as a word."""
 
     blanks: tuple[int, ...]  # indices of its blanks, from the left
     original: WordCandidate | None  # the hidden word; None for a typed blank
@@ -93,7 +92,7 @@ class HiddenWord:
 
 @dataclass(frozen=True)
 class Filled:
-    """The predictions for all blanks; ``row`` is the given text before words are hidden."""
+    """The predictions for all blanks; ``row`` has the tokens of the text before words are hidden."""
 
     row: TokenRow
     blanks: tuple[Blank, ...]
@@ -127,9 +126,9 @@ NEXT, ORDER = "next", "order"
 class NextSentenceAnswer:
     """The prediction of the next-sentence head.
 
-    ``judges`` is the task of the head. NEXT: the second text follows the first, or is from elsewhere (BERT,
-    arXiv:1810.04805). ORDER: two neighbouring texts are in order, or swapped (ALBERT, arXiv:1909.11942). In both,
-    class 0 is "yes".
+    ``judges`` is the task that the head was trained for. NEXT: the second text follows the first, or is from elsewhere
+    (BERT, arXiv:1810.04805). ORDER: two neighbouring texts are in order, or swapped (ALBERT, arXiv:1909.11942). In
+    both, class 0 is "yes".
     """
 
     probability: float  # that the second text follows the first
@@ -155,7 +154,7 @@ HIDDEN, REPLACED, KEPT = "hidden", "replaced", "kept"
 
 @dataclass(frozen=True)
 class Chosen:
-    """A token of a corrupted text to predict; ``loss`` is its negative log-likelihood in nats."""
+    """A token that is to be predicted in a corrupted text; ``loss`` is its negative log-likelihood in nats."""
 
     position: int
     seen: str  # the token in the model's input
@@ -191,7 +190,7 @@ class Corruption(PredictRequest[CorruptedText]):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The predictions after the embedding, after each layer, and last the model's own output."""
+    """The predictions after the embedding and after each layer, and the model's own output at the end."""
 
     guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
     followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row
@@ -202,11 +201,11 @@ class Layers:
 
 @dataclass(frozen=True)
 class Lens(BlankRequest[Layers]):
-    """A request for the logit lens at blank number ``blank``.
+    """A request for the logit lens: predictions for blank number ``blank`` from each layer's hidden states.
 
-    The head was trained on the last layer only; earlier states may hold an answer in directions that it does not
-    read (arXiv:2303.08112). ``tokens`` are the tokens to follow; without any, the most probable token of the last
-    row is followed.
+    The head was trained on the last layer only; earlier states may contain an answer in directions that the head does
+    not read (arXiv:2303.08112). The probabilities of ``tokens`` are returned for each layer, by default those of the
+    final prediction.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens.answer"

@@ -15,11 +15,11 @@ RANDOM = "random"  # a control: vectors of random direction, as long as those of
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """A causal check of a source: how far the excess of the score falls if the source is removed.
+    """A causal check of a source: the fall of the score's excess if the source is removed.
 
-    ``predicted`` is the sum of the source's centred terms; ``measured`` removes the source from the input of that side
-    of the head alone, with new statistics in the norms. The excess of a score is the score minus the mean score of the
-    visible keys. ``side`` is the query or the key.
+    The excess is the score minus the mean score of the visible keys. ``predicted`` is the fall according to the terms:
+    the sum of those that contain the source, each minus its mean. ``measured`` is the fall in a pass: the source is
+    removed from the input of that side of the head, with new statistics in the norms. ``side`` is the query or the key.
     """
 
     side: str  # "query" or "key"
@@ -41,8 +41,8 @@ class SourceCheck:
 class ScoreAnswer:
     """The terms of a score, and the checks of its largest sources.
 
-    ``mean_over_keys`` is the mean score of the keys that the query can see; ``error`` is the difference between the
-    sum of the terms and the score.
+    ``mean_over_keys`` is the mean score of the keys that the query can see. ``error`` is the difference between the sum
+    of the terms and the score.
     """
 
     ids: tuple[int, ...]  # tokens of the text; empty for other inputs
@@ -57,9 +57,9 @@ class ScoreAnswer:
 class ScoreRequest(InspectRequest[ScoreAnswer]):
     """A request for the terms of the score of ``key_token`` for ``query_token``, in a head of a stack.
 
-    ``checks`` sources of each side are removed in turn, those with the largest centred terms first, and a control
-    follows. ``part`` is "encoder", "decoder" or "cross", "" for the stack of a model with a single stack. ``target``
-    has the decoder's tokens of an encoder-decoder; ``cut`` is as in a TraceRequest.
+    The ``checks`` sources of each side with the largest terms are removed in turn, and then a control. ``part`` is
+    "encoder", "decoder" or "cross"; "" is the only stack of a model. ``target`` has the decoder's tokens of an
+    encoder-decoder. ``cut`` is the number of tokens of the text to keep.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer"
@@ -80,8 +80,9 @@ class ScoreRequest(InspectRequest[ScoreAnswer]):
 class PictureScoreRequest(ScoreRequest):
     """A request for the terms of a score between two tokens of a picture, such as patches.
 
-    ``picture`` and ``side`` are as in a TraceRequest. ``text`` and the other fields of texts are ignored, and so is
-    ``part``: in a model with two towers, the score is that of the picture's tower.
+    With ``side``, the longer side of ``picture`` is scaled to about that many pixels. The inherited fields of texts,
+    and ``part``, are ignored. In a model with separate parts for pictures and texts, the score is that of the picture's
+    part.
     """
 
     ANSWERED_BY: ClassVar[str] = "score_decomposition.answer_picture"

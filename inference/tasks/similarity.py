@@ -1,4 +1,4 @@
-"""Requests for the cosine of two texts, and its split over pairs of tokens."""
+"""Requests for the cosine similarity of two texts, and its split over pairs of tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class SimilarityAnswer:
-    """The cosine of two texts and its table; ``pooling`` is the pooling used (attention.similarity)."""
+    """The cosine similarity of two texts and its table of token pairs; ``pooling`` is the pooling used."""
 
     found: SimilarityTable
     row_a: TokenRow
@@ -23,10 +23,11 @@ class SimilarityAnswer:
 
 @dataclass(frozen=True)
 class SimilarityRequest(InspectRequest[SimilarityAnswer]):
-    """A request for the cosine of the texts ``a`` and ``b``, from the vectors of the last layer.
+    """A request for the cosine similarity of the texts ``a`` and ``b``, from the vectors of the last layer.
 
-    ``pooling`` is of attention.similarity; without it, ``modules.json`` of a sentence-transformers folder decides,
-    and other models average all tokens. UserError is raised if that file has a step that does not pool.
+    ``pooling`` is named as in attention.similarity. If it is missing, ``modules.json`` of a sentence-transformers
+    folder decides, and other models average all tokens. UserError is raised if that file has a step that is not a
+    pooling.
     """
 
     ANSWERED_BY: ClassVar[str] = "similarity.answer"
@@ -38,10 +39,10 @@ class SimilarityRequest(InspectRequest[SimilarityAnswer]):
 
 @dataclass(frozen=True)
 class SimilarityEffects(InspectRequest[Effect]):
-    """A request for the cosine of two texts under each set of edits, applied to both texts: values (set, 1).
+    """A request for the cosine similarity of two texts under each set of edits, as values (set, 1).
 
-    A ``PatchHead`` with a seed needs no pairs: it moves the output of its head, at every token, by a random vector
-    that is as long as the output. This is the control of an ablation, which subtracts the output.
+    The edits apply to both texts. A ``PatchHead`` with a seed needs no pairs: at every token, it adds to the head's
+    output a random vector of the same length. This is the control of an ablation, which subtracts the output.
     """
 
     ANSWERED_BY: ClassVar[str] = "similarity.effects"

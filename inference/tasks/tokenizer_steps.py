@@ -49,7 +49,7 @@ class Token:
 class Steps:
     """All steps from a text to its token ids.
 
-    ``sides`` holds the steps of each text: one, or two for a pair. It is empty if only the tokens can be shown; ``why``
+    ``sides`` has the steps of the text, or of each text of a pair. It is empty if only the tokens can be shown; ``why``
     is then the reason, a message for users.
     """
 
@@ -91,7 +91,7 @@ class Match:
 
 @dataclass(frozen=True)
 class Merge:
-    """A step of BPE: the merge of the adjacent pair with the lowest rank."""
+    """A step of BPE: the merge of the adjacent pair that comes first in the list of merges."""
 
     before: tuple[str, ...]
     at: int  # index of the first symbol of the pair
@@ -122,9 +122,10 @@ class WordSteps:
 
 @dataclass(frozen=True)
 class WordWalk(InspectRequest[WordSteps]):
-    """A request for the steps that split a word into subwords; the word is given as in Word.text.
+    """A request for the steps that split a word of the text into subwords.
 
-    UserError is raised for a word or tokenizer whose steps cannot be shown.
+    ``word`` is given after normalisation and pre-tokenization, as in ``Word.text``. UserError is raised for a word or
+    tokenizer whose steps cannot be shown.
     """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps.answer"

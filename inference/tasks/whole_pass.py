@@ -55,10 +55,10 @@ class PassRequest(InspectRequest[Answer]):
 class Stage:
     """A step of a forward pass: a torch call that computes new numbers from weights or earlier results.
 
-    A function that only moves numbers is not a stage. ``away`` is the largest difference between the result of the
-    model and that of NumPy, which starts from ids and weights and continues from its own results; ``size`` is the
-    largest absolute value of the result. ``refused`` is the reason if there is no formula, and NumPy then
-    continues from the model's result. ``lines`` are PyTorch code that starts from the results of ``reads``.
+    A call that only moves numbers is not a stage. ``away`` is the largest difference between the results of the model
+    and of NumPy, which computes the whole pass from ids and weights. ``size`` is the largest absolute value of the
+    result. If there is no formula, ``refused`` is the reason, and NumPy continues from the model's result. ``lines``
+    are PyTorch code that starts from the results of the stages in ``reads``.
     """
 
     number: int
@@ -81,8 +81,8 @@ class Stage:
 class PassOverview:
     """The stages of a whole pass; ``program`` is PyTorch code that computes the last stage, ``last``.
 
-    ``spread`` has, for each stage, the root mean square of its result for each token, (token,) float32, or a single
-    number if the result has no tokens.
+    ``spread`` has the root mean square of each stage's result, (token,) float32; it is a single number if the result
+    has no token axis.
     """
 
     ids: tuple[int, ...]
@@ -111,9 +111,9 @@ class WholePass(PassRequest[PassOverview]):
 
 @dataclass(frozen=True, eq=False)
 class StageResults:
-    """The model's results of some stages, by stage number; float32, read-only, in the model's shapes.
+    """The model's results of some stages, by stage number: float32, read-only, in the model's shapes.
 
-    ``pieces`` names the largest entries of results over the vocabulary or over classes.
+    ``pieces`` has the names of the largest entries if a result ranges over the vocabulary or classes.
     """
 
     by_stage: dict[int, npt.NDArray[np.float32]]
@@ -131,9 +131,9 @@ class StageNumbers(PassRequest[StageResults]):
 
 @dataclass(frozen=True)
 class Origin:
-    """A factor of a term, and where it comes from: a place in a stage's result or in a weight.
+    """A factor of a term, and its origin: a place in a stage's result or in a weight.
 
-    If it is in neither of them, ``name`` describes it.
+    If its origin is neither, ``name`` describes it.
     """
 
     value: float
@@ -153,10 +153,10 @@ class Term:
 
 @dataclass(frozen=True)
 class Opened:
-    """A number of a stage's result, and the largest terms that it is the sum of.
+    """A number of a stage's result, split into the terms of the sum that it is; only the largest are listed.
 
-    ``rest`` is the sum of the ``left`` other terms, so that terms and rest add up to ``total``, which equals ``value``
-    up to rounding. ``how`` is as in attention.stages.terms.
+    ``rest`` is the sum of the ``left`` terms that are not listed. Listed terms and rest sum to ``total``, which equals
+    ``value`` up to rounding. ``how`` is the kind of the terms (attention.stages.terms.Terms).
     """
 
     value: float
@@ -183,9 +183,9 @@ class OneNumber(PassRequest[Opened]):
 class LayerAnswer:
     """A layer's input, parameters and output for a text; all arrays are float32 and read-only.
 
-    ``largest`` and ``mean`` are the differences between ``output`` and the result of
-    attention.walkthrough.trace_layer_steps on ``stream``, over the last ``compared`` tokens. ``size`` is the
-    largest absolute value of ``output`` there, the reference for these differences.
+    The layer is recomputed by attention.walkthrough.trace_layer_steps. ``largest`` and ``mean`` are the differences
+    from the model's ``output`` over the last ``compared`` tokens. ``size`` is the largest absolute value of ``output``
+    there, for comparison.
     """
 
     ids: tuple[int, ...]  # token ids of the source
@@ -205,8 +205,8 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
     """A request for the input, the weights and the output of a layer's attention.
 
     ``part`` names the stack ("encoder", "decoder" or "cross"). ``target`` has the decoder's tokens for an
-    encoder-decoder; ``cut`` is as in a TraceRequest. UserError is raised if the attention of the architecture cannot
-    be identified, or cannot be reproduced from its weights.
+    encoder-decoder. ``cut`` is the number of tokens of the text to keep. UserError is raised if the attention of the
+    architecture cannot be identified, or cannot be reproduced from its weights.
     """
 
     ANSWERED_BY: ClassVar[str] = "layer.answer"
@@ -221,7 +221,7 @@ class LayerQuestion(InspectRequest[LayerAnswer]):
 
 @dataclass(frozen=True)
 class End:
-    """A number of the model's output at the requested token, before and after the change."""
+    """An entry of the model's output at the requested token, before and after the change."""
 
     name: str  # the token or class if the number is its probability, else the index
     before: float
@@ -230,11 +230,11 @@ class End:
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """The output of a pass before and after a change of intermediate values.
+    """The output of a pass at one token, before and after a change of intermediate values.
 
-    ``ends`` are the largest numbers before and after, those before first. ``changed`` is the number of changed values
-    of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference among all output numbers of the
-    token.
+    ``ends`` are the output's entries (such as logits of tokens) that were largest before, then those that are largest
+    after the change. ``changed`` is the number of changed values of the stage, 0 for a request with ``edits``.
+    ``moved`` is the largest difference of any entry.
     """
 
     ends: tuple[End, ...]
@@ -247,9 +247,9 @@ class ChangeRequest(PassRequest[ChangeResult]):
     """A request to change a stage's result, or to apply ``edits``, and compare the outputs of the pass.
 
     The change affects the whole result, its row ``row``, or the number at ``row`` and ``column``, counted as in
-    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are those of its
-    tokens in ``pairs`` of (here, there). With ``edits``, the pass runs under a set of edits and patches as in
-    inference.tasks.edit_effects, and no stage is changed. ``at`` is the row of the output that is reported.
+    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are taken from it,
+    at the tokens ``pairs`` of (here, there). With ``edits`` (ablations, patches and others of attention.edits), no
+    stage is changed. ``at`` is the row of the output that is reported.
     """
 
     ANSWERED_BY: ClassVar[str] = "changed_pass.answer"

@@ -72,9 +72,9 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
 def explain_unreadable(row: TokenRow, model: str) -> str:
     """Return an error message if at least a third of a text's tokens are unknown to the model, else "".
 
-    A result for unknown tokens looks like any other result, although the model read the same token for each of them.
+    The model reads all unknown tokens as the same token, but its results look like any other.
 
-    >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
+    >>> row = TokenRow(("my", "猫"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
     >>> explain_unreadable(row, "BERT")[:35]
     'BERT reads 1 of the 2 tokens as [UN'
     """
@@ -127,7 +127,7 @@ class Encoding:
 
 
 def shorten(reading: Encoding, size: int) -> Encoding:
-    """Truncate to ``size`` tokens; keep all special tokens, and shorten the longer text of a pair first.
+    """Truncate a text to ``size`` tokens; keep all special tokens, and shorten the longer text of a pair first.
 
     Each text keeps at least one token. Return ``reading`` itself if it is short enough.
     """
@@ -151,8 +151,8 @@ def shorten(reading: Encoding, size: int) -> Encoding:
 def shift(reading: Encoding, ids: Sequence[int], start: str) -> Encoding:
     """Return the decoder's input for a target: the start token, then all tokens except the last.
 
-    ``ids`` are the model's own decoder ids, and ``start`` is the subword of the first id. Raise ValueError if ``ids``
-    are not the shifted reading.
+    ``ids`` are this input as the model's code computes it, and ``start`` is the subword of the first id. Raise
+    ValueError if ``ids`` are not the shifted target.
     """
     row = reading.row
     kept = list(range(len(ids) - 1))

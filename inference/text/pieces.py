@@ -22,7 +22,7 @@ _BYTE = re.compile("<0x([0-9A-F]{2})>")  # the notation for a single byte in voc
 
 
 def style(tokenizer: Any) -> str:
-    """Return how a tokenizer marks the subwords of a word, as the name of a style.
+    """Return the name of the style in which a tokenizer marks the subwords of a word.
 
     The styles are "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte suffix"
     (CLIP: bytes and "</w>"), "joiner" ("@@") and "utf8" (ByT5: a character for each byte).
@@ -70,7 +70,7 @@ def _kinds(component: Any) -> list[str]:
 
 
 def role(piece: str, how: str) -> str:
-    """Return "start", "inside" or "space": if a subword starts a word, continues one, or is only a space.
+    """Return "start" if a subword starts a word, "inside" if it continues one, "space" if it is only a space.
 
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')

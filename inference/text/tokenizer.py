@@ -316,8 +316,8 @@ _BEFORE = 8  # number of previous tokens that affect a token's text: bytes of a 
 def mark_pieces(reader: SafeTokenizer, tokens: Sequence[int]) -> list[str]:
     """Return the subwords of token ids as readable text, with "␣" before a subword that begins a word.
 
-    In vocabularies that mark continuations instead, "…" marks a subword at the side where the word continues. An id
-    without a subword is shown in brackets.
+    Vocabularies that mark continuations have "…" instead, at the side where the word continues. An id without a subword
+    is shown in brackets.
     """
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _mark_piece(piece, reader.style)
@@ -337,7 +337,7 @@ def _mark_piece(piece: str, style: str) -> str:
 def gains(reader: SafeTokenizer, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
     """Return the text that each candidate in ``tokens`` would add after the tokens ``before``.
 
-    Special tokens add "". If several tokens encode the bytes of a character, the last of them adds the character.
+    Special tokens add "". A character that is encoded by several tokens is added by the last of them.
     """
     near = [*islice((token for token in reversed(before) if not reader.is_special(token)), _BEFORE)][::-1]
     start, decoder = reader.text_of(near), codecs.getincrementaldecoder("utf-8")("replace")

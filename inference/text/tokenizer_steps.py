@@ -209,7 +209,7 @@ def _symbols(word: str, stated: Mapping[str, Any]) -> list[str]:
 
 
 def unigram(word: str, stated: Mapping[str, Any]) -> WordSteps:
-    """Return the most probable subwords under a unigram language model, by Viterbi's algorithm.
+    """Return the most probable subwords of a word under a unigram language model, by Viterbi's algorithm.
 
     The source is arXiv:1804.10959. ``stated`` is the model in tokenizer.json: "vocab" as pairs of subword and log
     probability, "unk_id" and "byte_fallback".

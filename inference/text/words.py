@@ -66,10 +66,11 @@ def _script_kind(character: str) -> str:
 
 
 def words_of_spans(text: str, spans: Sequence[Span | None], roles: Sequence[str]) -> list[int]:
-    """Return the word number of each token, counted from 0 without gaps, from its span in the text.
+    """Return the word number of each token, counted from 0 without gaps.
 
-    ``roles`` are the tokens' roles in the vocabulary: "start" of a word, "inside" a word, or only "space". White
-    space belongs to the next word, unless it ends a line; a token without a span (None) is assigned by its role.
+    ``spans`` are the character spans of the tokens. ``roles`` are their roles in the vocabulary: "start" of a word,
+    "inside" a word, or only "space". White space belongs to the next word, unless it ends a line. A token without a
+    span (None) is assigned by its role.
 
     >>> words_of_spans("a bee", [(0, 1), (1, 4), (4, 5)], ["start", "start", "inside"])
     [0, 1, 1]
@@ -112,9 +113,9 @@ def is_chinese(text: str) -> bool:
 
 
 def chinese_words(text: str) -> list[tuple[int, int]]:
-    """Return the spans of Chinese words of several characters.
+    """Return the spans of Chinese words of several characters, as found by jieba.
 
-    jieba finds them by its dictionary and its model of unknown words.
+    jieba uses a dictionary and a model of unknown words.
 
     >>> [text[start:stop] for text in ["那只动物没有过马路。"] for start, stop in chinese_words(text)]
     ['动物', '没有', '马路']
@@ -138,7 +139,7 @@ def by_chinese_words(trace: Trace) -> Trace:
 
 
 def regroup_words(row: TokenRow, texts: Sequence[str]) -> TokenRow:
-    """Renumber the words of a row so that tokens that begin in the same Chinese word share its number.
+    """Renumber the words of a token row: tokens that begin in the same Chinese word get the same number.
 
     ``texts`` are the texts of the row's segments, in order.
     """

@@ -53,7 +53,7 @@ Tokens = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class CachedPass:
-    """The stored result of a pass over one or several continuations of a text, with its key-value cache.
+    """The stored result of a pass over continuations of a text, with its key-value cache.
 
     The code that takes it may change the cache.
     """
@@ -68,7 +68,7 @@ class CachedPass:
 class KVCache:
     """A thread-safe store of passes within a budget of bytes; the oldest are evicted first.
 
-    ``take`` removes a pass while it is in use, so that no two threads share a key-value cache.
+    ``take`` removes a pass while it is in use, so that no two threads use the same key-value cache.
 
     >>> kept = KVCache(100)
     >>> kept.put(CachedPass("text", ((7, 8),), "cache", "what it said", nbytes=60))
@@ -96,16 +96,16 @@ class KVCache:
         return sum(state.nbytes for state in self._states)
 
     def cached_answer(self, about: Hashable, rows: Sequence[Tokens]) -> Any:
-        """Return the result of a pass over exactly these rows, or None."""
+        """Return the stored result of a pass over exactly these rows, or None."""
         with self._lock:
             states = [state for state in self._states if (state.about, state.rows) == (about, tuple(rows))]
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """Remove and return the stored pass from which these rows can continue, or None.
+        """Remove and return a stored pass from which these rows can continue, or None.
 
-        It must contain all the rows; the pass with the fewest rows is chosen. ``about`` identifies the source text and
-        its edits.
+        Such a pass contains all the rows; of several, that with the fewest rows is chosen. ``about`` identifies the
+        source text and its edits.
         """
         wanted = set(rows)
         with self._lock:
@@ -126,7 +126,7 @@ class KVCache:
 
 
 def memory_of(*held: Any) -> int:
-    """Return the bytes of memory of all tensors in some values.
+    """Return the memory in bytes of all tensors in some values.
 
     A view counts its whole storage, and each storage counts once.
     """
@@ -150,7 +150,7 @@ def memory_of(*held: Any) -> int:
 
 @dataclass(eq=False)
 class NewestRow(Tape):
-    """A tape that keeps only the attention weights of the newest token, shape (row, head, key), by stack."""
+    """A tape that stores only the attention weights of the newest token, (row, head, key), by stack."""
 
     rows: dict[str, list[Tensor]] = field(default_factory=dict)
 
@@ -162,11 +162,11 @@ class NewestRow(Tape):
         self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a repeated call (same queries and keys, other values) has the weights of the call before it."""
+        """Do nothing, because a repeated call (same queries and keys, other values) has the same weights."""
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """Return the newest token's attention from the maps that a model reports, shape (row, head, key), by stack."""
+    """Return the newest token's attention, (row, head, key) by stack, from the maps that a model reports."""
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]
@@ -176,10 +176,10 @@ def reported_rows(output: Any) -> dict[str, list[Tensor]]:
 
 
 def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
-    """Stack the attention of all layers, shape (row, head, key) each, to (row, layer, head, key).
+    """Stack the attention of all layers, each (row, head, key), to an array (row, layer, head, key).
 
-    Keys that a sliding window has dropped get the weight 0. Return None if the layers differ in their heads, or if the
-    model attends to more than ``width`` tokens.
+    Keys that a sliding window has dropped get the weight 0. Return None if layers differ in their number of heads, or
+    if the model attends to more than ``width`` tokens.
     """
     if not layers or (width is not None and any(layer.shape[-1] > width for layer in layers)):
         return None
@@ -208,7 +208,7 @@ class Writing:
 
 @dataclass(frozen=True, eq=False)
 class DecodingStart:
-    """The tokens, settings and inputs that ``generate`` would prepare before its first pass."""
+    """The tokens, settings and inputs that ``generate`` prepares before its first pass."""
 
     tokens: Tokens  # the prompt, or the start token
     settings: Any  # the complete GenerationConfig of the model
@@ -219,7 +219,7 @@ class DecodingStart:
 
 @dataclass(frozen=True, eq=False)
 class NextTokenPass:
-    """A pass that predicts the next token of each row: its logits and the newest token's attention."""
+    """A pass that predicts the next token of each row: its logits, and the attention of the newest token."""
 
     start: DecodingStart
     tokens: Tensor  # (row, token) all tokens that the decoder has read
@@ -238,9 +238,9 @@ class NextTokenPass:
 
 
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
-    """Return the next-token pass over continuations of the same source; compute it if it is not stored.
+    """Return the pass that predicts the next token of several continuations of a source.
 
-    Each row holds the tokens generated so far; all rows have the same length.
+    It is computed if it is not stored. Each row has the tokens generated so far; all rows have the same length.
     """
     kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
     said: NextTokenPass | None = kept.cached_answer(writing, rows)

@@ -25,8 +25,8 @@ MOST_WRITTEN = 200  # the most tokens that a model generates
 def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
     """Tokenise a target text; return it as the decoder's input, and the text.
 
-    The input is the start token and then the target without its end. The query at each position predicts the next
-    token. Raise UserError if the text is too long.
+    The input is the start token and the target without its last token, so that each position predicts the next. Raise
+    UserError if the text is too long.
     """
     reading = loaded.reader.read_target(target)
     ids = _decoder_ids(loaded.model, reading)
@@ -69,9 +69,9 @@ def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = 
 
 
 def force_tokens(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """Return target tokens, given without a start token, as the decoder's input, and their text.
+    """Return the decoder's input for given target tokens, and their text.
 
-    Raise UserError if the tokens are invalid or too many.
+    ``tokens`` has no start token. Raise UserError if they are invalid or too many.
     """
     tokens = _without_end(loaded.model, tokens)
     refuse_tokens(loaded, tokens, before=1)
@@ -107,7 +107,7 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
 
 
 def target_of(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """Return generated tokens as the decoder's input, and their text.
+    """Return the decoder's input for generated tokens, and their text.
 
     The input is the start token and then these tokens.
     """
@@ -217,7 +217,8 @@ def _check_edits(loaded: LoadedModel, sample: Sample) -> Sample:
 def refuse_edits(loaded: LoadedModel, edits: Sequence[Edit], source: int, target: int | None) -> None:
     """Raise UserError for edits of layers, heads or tokens that do not exist.
 
-    ``source`` and ``target`` count the tokens of both texts; ``target`` is None during generation, when it has no end.
+    ``source`` and ``target`` are the numbers of tokens of both texts. ``target`` is None during generation, because its
+    length is not known yet.
     """
     if edits:
         from inference.record.edit_hooks import check

@@ -28,16 +28,16 @@ FORMAT = 1
 
 
 class AtlasBackend(Protocol):
-    """The part of a backend that builds an atlas."""
+    """The method of a backend that an atlas is built with."""
 
     def inspect(self, request: InspectRequest[Any]) -> Any:
-        """Return the windows of texts, or the statistics of windows."""
+        """Return the answer to a request: texts cut into windows, or the statistics of windows."""
         ...
 
 
 @dataclass(frozen=True)
 class AtlasPlan:
-    """The texts and the model of an atlas; ``shard`` (number, count) selects every count-th block."""
+    """The texts and the model of an atlas; the shard (i, n) reads every n-th block of texts, from block i."""
 
     files: tuple[Path, ...]
     model: str = EMBEDDED
@@ -53,7 +53,7 @@ class AtlasPlan:
         return digest_files(self.files)
 
     def key(self, sources: Sequence[dict[str, Any]]) -> str:
-        """Return the SHA-256 of everything that decides the result, by which a saved state belongs to its run."""
+        """Return the SHA-256 of all settings and files that affect the result; a saved state is found by it."""
         stated = [FORMAT, sources, self.model, self.revision, self.tokens, self.most, self.most_written, self.shard]
         return hashlib.sha256(json.dumps([*stated, self.control]).encode()).hexdigest()
 
@@ -92,7 +92,7 @@ def build(
 
 
 def cut_blocks(backend: AtlasBackend, plan: AtlasPlan, done: set[int]) -> Iterator[_Block]:
-    """Yield the blocks of the plan's shard that are not done, cut into windows, up to the limit of tokens."""
+    """Yield the plan's unread blocks, cut into windows, until the limit of tokens is reached."""
     number, count = plan.shard
     left = plan.tokens
     for at, texts in enumerate(blocks(read_texts(plan.files))):
@@ -165,9 +165,9 @@ def run_plan(  # noqa: PLR0913  # the plan, and the ways to watch and to stop it
     progress: Callable[[int], None] = lambda _tokens: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[AtlasState, bool]:
-    """Build or continue a plan in a folder, save the state as it grows, and return it, and True if it is complete.
+    """Build or continue a plan in a folder; return its state, and True if it is complete.
 
-    ``progress`` gets the number of tokens read. An interruption saves the state.
+    The state is saved as it grows, and on an interruption. ``progress`` is called with the number of tokens read.
     """
     state = resume(folder, key) or AtlasState(plan.most, plan.most_written)
     saved = time.monotonic()

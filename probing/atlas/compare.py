@@ -22,13 +22,13 @@ OTHER_TEXTS = gettext_lazy("The atlases have read different texts, so a part of 
 
 @dataclass(frozen=True, eq=False)
 class AtlasComparison:
-    """The changes from a first to a second atlas.
+    """The changes of each head from a first to a second atlas.
 
-    ``values`` are the means of both atlases, (2, head, measure), in the order of MEASURES. ``low`` and ``high`` are the
-    95 % interval of the difference, (head, measure), and ``clear`` is True if it differs from zero after a Bonferroni
-    correction for all heads and measures. ``distances`` are those of the profiles (probing.atlas.heads.profiles),
-    (head,). ``shared`` is the share of each head's strongest links that both atlases have, (head,), NaN if they have
-    read other windows.
+    A head is described by some measures (MEASURES). ``values`` are their means in both atlases, (2, head, measure).
+    ``low`` and ``high`` are the 95 % interval of the difference, (head, measure). ``clear`` is True if the difference
+    from zero is significant after a Bonferroni correction for all heads and measures. ``distances`` (head,) compare the
+    profiles of a head in both atlases (probing.atlas.heads.profiles). ``shared`` (head,) is the share of its strongest
+    links that both atlases have, NaN if they have read different windows.
     """
 
     heads: tuple[HeadName, ...]
@@ -94,9 +94,10 @@ def _label_kinds(atlas: Atlas) -> dict[int, str]:
 
 
 def shared_links(first: Atlas, second: Atlas, most: int = SHARED) -> Integers:
-    """Return the share of each head's ``most`` strongest links that both atlases of the same windows have, (head,).
+    """Return the share of each head's ``most`` strongest links that is the same in both atlases, (head,).
 
-    If an atlas stores fewer, as many are compared. NaN if there are none.
+    Both atlases must have read the same windows of text. If an atlas stores fewer links, as many are compared. The
+    value is NaN if it stores none.
     """
     both = [_strongest(atlas) for atlas in (first, second)]
     found = np.full(len(first.heads), np.nan, np.float32)
@@ -120,7 +121,7 @@ def _strongest(atlas: Atlas) -> dict[int, Integers]:
 
 
 def comparison_rows(found: AtlasComparison) -> list[dict[str, Any]]:
-    """Return the comparison as JSON values, the head whose profile has changed most first."""
+    """Return the comparison as JSON values, beginning with the head whose profile has changed most."""
     several = len({head.part for head in found.heads}) > 1
     rows = []
     for at in np.argsort(-found.distances, kind="stable").tolist():

@@ -26,10 +26,10 @@ Run = Callable[[AtlasPlan, Path, str, Progress, Callable[[], bool]], tuple[Atlas
 
 @dataclass(frozen=True)
 class BuildStep:
-    """A step of a build, of the phase "texts", "random" (the control with random weights) or "relations".
+    """A message about the progress of a build, in the phase "texts", "random" or "relations".
 
-    ``done`` and ``total`` count tokens, or sentences of the relations; ``total`` is 0 if it is unknown. ``note`` says
-    why a phase is left out.
+    "random" is the control, a model with random weights. ``done`` and ``total`` count tokens, or sentences in the phase
+    "relations"; ``total`` is 0 if it is unknown. ``note`` is the reason for which a phase is left out.
 
     >>> print(BuildStep("texts", 1200, 50_000), BuildStep("random", 0, note="No control."), sep="; ")
     1,200 / 50,000 tokens; random weights: No control.
@@ -48,7 +48,7 @@ class BuildStep:
 
 
 class UncachedBackend:
-    """A backend that computes every answer without keeping it, because no block of an atlas is read twice."""
+    """A backend without a cache, because an atlas reads each block of texts a single time."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -59,7 +59,7 @@ class UncachedBackend:
 
 
 def refuse_other_folder(folder: Path) -> None:
-    """Raise UserError if a folder cannot take an atlas: a file, or a folder with other contents."""
+    """Raise UserError if an atlas cannot be written to a folder: it is a file, or has other contents."""
     if folder.exists() and not folder.is_dir():
         raise UserError(gettext_lazy("{folder} is a file. Give a new folder for the atlas.", folder=folder))
     names = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
@@ -80,10 +80,10 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
 ) -> tuple[AtlasState, bool]:
     """Build or continue an atlas and write it; return its state, and True if all texts were read.
 
-    ``say`` gets every step. With ``checks``, a complete atlas gets a control with random weights, and gold relations if
-    a file of the plan is CoNLL-U. A stopped atlas holds the texts read so far; it is written if there are any. ``run``
-    reads the texts in another place than this process. Raise UserError if a file, the model or the folder cannot be
-    used.
+    ``say`` is called with every step. If ``checks`` is set, a complete atlas also gets a control with random weights,
+    and gold relations if a file of the plan is CoNLL-U. A stopped atlas contains the texts that were read, and is
+    written if there are any. ``run`` replaces the function that reads the texts, for example by one that uses a
+    cluster. Raise UserError if a file, the model or the folder cannot be used.
     """
     refuse_other_folder(folder)
     sources = plan.sources()
@@ -115,7 +115,7 @@ def create_atlas(  # noqa: PLR0913  # the plan, and the ways to watch and to sto
 
 
 def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasState | None:
-    """Return the state of the architecture with random weights, None if it cannot be built."""
+    """Read the same texts with random weights of the same architecture; None if it cannot be built."""
     most = min(plan.tokens or CONTROL_TOKENS, CONTROL_TOKENS)
     random = replace(plan, tokens=most, most=1, most_written=1, shard=(0, 1), control=True)
     state = AtlasState(1, 1)
@@ -129,7 +129,7 @@ def control_state(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> AtlasStat
 
 
 def gold_relations(backend: AtlasBackend, plan: AtlasPlan, say: Say) -> dict[str, Any] | None:
-    """Return the gold relations of the first CoNLL-U file, None if there is none or the model cannot be scored."""
+    """Return the score of each head on the first CoNLL-U file; None if it cannot be computed."""
     file = next((file for file in plan.files if file.suffix.lower() == ".conllu"), None)
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""Facts of a head of an atlas: sampled windows by stratum, ranks, top tokens, and similar heads."""
+"""Facts about a head of an atlas: sampled windows, ranks, most frequent tokens, and similar heads."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ FIFTHS = 5
 
 @dataclass(frozen=True)
 class SampledWindow:
-    """A window of a head with its largest excess; ``stratum`` is 0 for the largest of all, 1 to 5 for random windows.
+    """A window of text, sampled for a head by the window's largest excess.
 
-    Stratum 1 is the fifth of the windows with the largest excess, and 5 the fifth with the smallest.
+    ``stratum`` is 0 for the windows with the largest excess of all. The others are random: from 1, the fifth of the
+    windows with the largest excess, to 5, the fifth with the smallest.
     """
 
     window: int
@@ -29,7 +30,7 @@ class SampledWindow:
 
 
 def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: int = 0) -> list[SampledWindow]:
-    """Return the ``top`` windows with the largest excess, and ``each`` random windows of every fifth."""
+    """Sample windows for a head: the ``top`` with the largest excess, and ``each`` at random from every fifth."""
     part, own = local_index(atlas, head)
     peaks, queries, keys = (atlas.arrays[f"{part}.{name}"][:, own] for name in ("peaks", "peak_queries", "peak_keys"))
     order = np.argsort(-peaks, kind="stable")
@@ -42,7 +43,7 @@ def sample_windows(atlas: Atlas, head: int, top: int = 2, each: int = 1, seed: i
 
 
 def measure_values(atlas: Atlas, measure: str) -> Integers:
-    """Return a measure of every head, (head,), in the order of Atlas.heads; see AXES."""
+    """Return a measure (named in AXES) of every head, shape (head,), in the order of Atlas.heads."""
     found = []
     for part in atlas.manifest["stacks"]:
         arrays = atlas.arrays
@@ -58,10 +59,10 @@ def measure_values(atlas: Atlas, measure: str) -> Integers:
 
 
 def distance_from_random(mean: Integers, control: Integers) -> Integers:
-    """Return how far the measures of each head are from those of random weights, in standard deviations, (head,).
+    """Return the distance of each head from heads with random weights, in standard deviations, (head,).
 
-    It is the root mean square over the measures of the distance to the mean random head, divided by the standard
-    deviation of the measure over the trained heads.
+    For each measure, the distance to the mean head with random weights is divided by the measure's standard deviation
+    over the trained heads. The result is the root mean square over the measures.
     """
     spread = np.maximum(mean.std(axis=0), 1e-6)
     distance: Integers = np.sqrt((((mean - control.mean(axis=0)) / spread) ** 2).mean(axis=1))
@@ -80,7 +81,10 @@ def relation_values(atlas: Atlas, relation: str) -> Integers:
 
 
 def profiles(atlas: Atlas) -> Integers:
-    """Return the profile of every head, (head, number): measures as shares, and the distances of its attention."""
+    """Return the profile of every head, (head, number), by which heads are compared.
+
+    A profile contains measures as shares, and the histogram of the distances at which the head attends.
+    """
     found = []
     for part in atlas.manifest["stacks"]:
         mean = atlas.arrays[f"{part}.mean"]
@@ -98,10 +102,11 @@ def similar_heads(atlas: Atlas, head: int, other: Atlas, most: int = 5) -> list[
 
 
 def strongest_links(atlas: Atlas, head: int, kind: str, most: int) -> list[dict[str, Any]]:
-    """Return the strongest stored links of a head: by excess if ``kind`` is "links", by size written if "written".
+    """Return the strongest stored links of a head: by excess (``kind`` "links") or by size ("written").
 
-    Each has its ``query`` and ``key`` form, ``strength`` (the excess, or weight × ‖value · W_O‖), ``weight`` and
-    ``window``. The list is empty if the size written is unknown.
+    The size is the norm of the vector that a link adds to the output, weight × ‖value · W_O‖. Each link has the forms
+    of its ``query`` and ``key`` tokens, ``strength`` (excess or size), ``weight`` and ``window``. The list is empty if
+    the sizes are unknown.
     """
     table = atlas.table(kind, filters=[("head", "=", head)]).sort_by(
         [("excess", "descending"), ("window", "ascending"), ("query", "ascending"), ("key", "ascending")]
@@ -129,9 +134,11 @@ def ablation_windows(atlas: Atlas, most: int, seed: int = 0) -> list[str]:
 
 
 def top_forms(atlas: Atlas, head: int, side: str) -> list[tuple[str, int, float, float]]:
-    """Return the strongest "queries" or "keys" of a head: form, occurrences, mean, and mean over all heads.
+    """Return the token forms that a head uses most, as "queries" or as "keys".
 
-    The mean of a query is the largest excess of its row, that of a key the weight that the other words give it.
+    A form is the spelling of a token. Each has its number of occurrences, the head's mean for it, and the mean over all
+    heads. The mean of a query is over the largest excess in its row; the mean of a key is over the weight that it
+    receives from other words.
     """
     part, own = local_index(atlas, head)
     names = atlas.forms["form"].to_pylist()

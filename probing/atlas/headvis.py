@@ -1,6 +1,6 @@
-"""Export of an atlas as the data folder of HeadVis, whose viewer then opens it.
+"""Export of an atlas as a data folder for the viewer HeadVis.
 
-The fields are those that HeadVis states in ``data_pipeline.py`` (github.com/anthropics/headvis, Apache-2.0).
+The fields are described in HeadVis's ``data_pipeline.py`` (github.com/anthropics/headvis, Apache-2.0).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ METRICS = {  # HeadVis's names, and the measures of the atlas with their descrip
 
 
 class TracingBackend(Protocol):
-    """The part of a backend that reads windows."""
+    """The method of a backend that the export calls to read windows of text."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Return the traces of texts."""
@@ -68,8 +68,9 @@ def export_headvis(
 ) -> int:
     """Write the data folder of HeadVis for the first stack of an atlas, and return the number of heads.
 
-    ``most`` random windows are read again, because an atlas does not store whole maps; each head has them in deciles.
-    ``say`` gets the number of windows read. Raise UserError if the folder is not empty, or the model cannot be run.
+    An atlas does not store whole maps. ``most`` random windows are therefore read again; for each head they are sorted
+    into deciles. ``say`` is called with the number of windows read. Raise UserError if the folder is not empty, or the
+    model cannot be run.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is not an empty folder. Give a new folder.")
@@ -110,7 +111,9 @@ def _add(patterns: list[list[_Pattern]], view: View, window: int, heads: int) ->
 
 
 def strongest_weights(weights: Integers) -> tuple[Integers, Integers]:
-    """Return the flat indices (query × length + key) and values of the TOP weights of each row that reach LEAST.
+    """Return the TOP largest weights of each row that are at least LEAST: flat indices and values.
+
+    The flat index of a weight is query × length + key.
 
     >>> indices, values = strongest_weights(np.array([[1, 0], [0.25, 0.75]], np.float32))
     >>> indices.tolist(), values.tolist()
@@ -125,7 +128,7 @@ def strongest_weights(weights: Integers) -> tuple[Integers, Integers]:
 
 
 def largest_weight(weights: Integers) -> float:
-    """Return the largest weight outside the diagonal, the first row and the first column; HeadVis skips these.
+    """Return the largest weight outside the diagonal, first row and first column, as HeadVis does.
 
     >>> largest_weight(np.array([[1, 0, 0], [0.5, 0.4, 0.1], [0.6, 0.3, 0.1]]))
     0.3

@@ -1,4 +1,7 @@
-"""Labels of heads that were chosen on one half of the texts and hold on the other half, beyond random weights."""
+"""Labels of heads, chosen on half of the texts and kept if they hold on the other half.
+
+A label must also exceed all heads with random weights.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,10 @@ LEVEL = 0.05
 class HeadLabel:
     """A label of a head with its evidence on held-out texts.
 
-    ``kind`` is a measure of SHARES or a relation. ``value``, ``low`` and ``high`` are a share with its 95 % interval,
-    from texts that did not choose the label; ``chance`` is the largest share of a head with random weights, or for a
-    relation the larger of the best rule and of random weights.
+    ``kind`` is the name of a measure in SHARES, or of a relation. ``value``, with the 95 % interval ``low`` to
+    ``high``, is a share that was measured on texts that had no part in the choice of the label. ``chance`` is the
+    largest share of any head with random weights. For a relation, it is the accuracy of the best rule if that is
+    larger.
     """
 
     head: int  # number in Atlas.heads
@@ -37,14 +41,17 @@ class HeadLabel:
 
 
 def head_labels(atlas: Atlas) -> list[HeadLabel]:
-    """Return the labels that hold, at most one for each head: a relation, else a share of attention.
+    """Return the labels that hold on held-out texts, at most one per head: a relation, else a share.
 
-    The relation comes first, because half of the heads of a trained encoder give special tokens most of their weight.
+    A share is the part of the attention that goes to some kind of token. The largest share on the texts with even
+    numbers is chosen. On the other texts, the lower end of its interval must be at least LEAST_SHARE, and above every
+    head with random weights.
 
-    Share: the largest share on the texts of even numbers is at least LEAST_SHARE; on the other texts, the lower end of
-    its interval is, too, and lies above every head with random weights. Relation: the largest margin above the best
-    rule, chosen on every other sentence, is found again on the rest, with an interval above the rule (Holm-corrected
-    test) and above every head with random weights. Without a control there are no labels.
+    A relation is chosen by its largest margin above the best rule, on every other sentence. On the rest, its interval
+    must be above the rule (Holm-corrected test) and above every head with random weights.
+
+    Relations come first, because half of the heads of a trained encoder give special tokens most of their weight.
+    Without a control with random weights there are no labels.
     """
     found = []
     for at, head in enumerate(atlas.heads):
@@ -55,7 +62,7 @@ def head_labels(atlas: Atlas) -> list[HeadLabel]:
 
 
 def local_index(atlas: Atlas, head: int) -> tuple[str, int]:
-    """Return the stack of a head, and its number in that stack."""
+    """Return the stack of a head and its number in that stack, given its number in the atlas."""
     part = atlas.heads[head].part
     return part, head - next(at for at, name in enumerate(atlas.heads) if name.part == part)
 
@@ -75,9 +82,10 @@ def _share_label(atlas: Atlas, head: int) -> HeadLabel | None:
 
 
 def relation_rows(atlas: Atlas, head: int) -> list[dict[str, Any]]:
-    """Return the gold relations of a head, the largest accuracy above the rule first, with ``relation`` and ``random``.
+    """Return the gold relations of a head, with the largest accuracy above the best rule first.
 
-    The fields are those of probing.atlas.relations.FIELDS.
+    Each has the FIELDS of probing.atlas.relations, the name of the ``relation``, and the best accuracy with ``random``
+    weights.
     """
     name = atlas.heads[head]
     first = next(iter(atlas.manifest["stacks"]))

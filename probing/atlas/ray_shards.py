@@ -1,7 +1,7 @@
-"""Shards of an atlas on a Ray cluster: an actor for each shard, whose states are saved and joined by this process.
+"""Building of an atlas in shards on a Ray cluster: an actor for each shard.
 
-Ray is optional (requirements-cluster.txt). Without the variable RAY_ADDRESS, the cluster is this machine. Every machine
-needs Headlight, the model, and the texts at the same path.
+This process saves and joins the states of the actors. Ray is optional (requirements-cluster.txt). Without the variable
+RAY_ADDRESS, the cluster is this machine. Every machine needs Headlight, the model, and the texts at the same path.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class ShardWorker:
-    """The texts of a shard, read in an actor's process with its own model, in steps."""
+    """A Ray actor with its own model, which reads the texts of a shard in steps."""
 
     def __init__(self, plan: AtlasPlan, key: str, saved: bytes | None) -> None:
         """Open the model and the texts; ``saved`` is an earlier state of the shard."""
@@ -43,7 +43,7 @@ class ShardWorker:
         self.steps: Iterator[AtlasState] | None = None
 
     def advance(self, seconds: float) -> tuple[int, bool, str]:
-        """Read blocks for some seconds; return the tokens so far, True if all are read, and a refusal or ""."""
+        """Read blocks for some seconds; return the tokens so far, True if all are read, and an error or ""."""
         began = time.monotonic()
         try:
             if self.steps is None:

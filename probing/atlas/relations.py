@@ -1,4 +1,4 @@
-"""Gold relations of an atlas: the links of a CoNLL-U file that each head finds, next to a rule and random weights."""
+"""Gold relations of an atlas: the accuracy of each head on the links of a CoNLL-U file, with baselines."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def score_relations(
 ) -> dict[str, Any]:
     """Return the accuracy of every head on each relation of a CoNLL-U file, as JSON values.
 
-    Each relation has ``rows`` with the FIELDS of all heads, the name of the best ``rule`` without a model, and
-    ``random``, the largest accuracy of a head with random weights, None if there are none. Directions and rules are
-    chosen on every other sentence, and the accuracy is that of the rest, in percent; ``chosen`` and ``chosen_rule`` are
-    the accuracies of head and rule on the sentences that choose. Relations with fewer than FEWEST links are left out.
-    May raise UserError.
+    A relation has ``rows`` with the FIELDS of all heads, and two baselines: ``rule`` is the name of the best rule
+    without a model, and ``random`` the largest accuracy of a head with random weights (None if there is no such model).
+    The direction of a link and the rule are chosen on every other sentence. The accuracy, in percent, is that of the
+    rest; ``chosen`` and ``chosen_rule`` are the accuracies of head and rule on the sentences used for the choice.
+    Relations with fewer than FEWEST links are left out. May raise UserError.
     """
     corpus = formats.load(file, "conllu")
     states = []

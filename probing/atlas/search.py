@@ -17,10 +17,11 @@ from probing.atlas.store import Atlas, HeadName
 
 @dataclass(frozen=True)
 class LinkQuery:
-    """A search: words, or "" for any word, and limits.
+    """A search for links between two words ("" for any word), with limits.
 
-    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN; ``nearest`` and ``farthest`` limit the distance
-    in tokens, and ``least`` the excess. ``head`` is (layer, head), and ``part`` a stack; None means all.
+    ``query_tag`` and ``key_tag`` are parts of speech, such as NOUN. ``nearest`` and ``farthest`` limit the distance in
+    tokens, and ``least`` is the smallest excess. ``head`` is (layer, head), and ``part`` a stack, such as "decoder";
+    None means all.
     """
 
     query: str = ""
@@ -36,10 +37,10 @@ class LinkQuery:
 
 @dataclass(frozen=True, eq=False)
 class FoundLinks:
-    """The links of a search, sorted by excess: columns (link,) of links.parquet.
+    """The links that a search has found, sorted by excess, as columns (link,) of links.parquet.
 
-    ``complete`` is True if no link of the read windows with the asked excess is missing; the asked excess is at least
-    attention.strongest_links.LEAST.
+    An atlas stores only the strongest links of each head. ``complete`` is True if no link above the search's limit (at
+    least attention.strongest_links.LEAST) can be missing.
     """
 
     columns: Mapping[str, Any]
@@ -53,7 +54,7 @@ class FoundLinks:
 
 
 def find_links(atlas: Atlas, query: LinkQuery) -> FoundLinks:
-    """Return the stored links that match a query; raise UserError if a word or a head is not in the atlas."""
+    """Return the links in the atlas that match a search; raise UserError if it lacks a word or a head."""
     notes: list[str] = []
     words = [(name, _form(atlas, word, notes)) for name, word in (("query", query.query), ("key", query.key))]
     chosen = [at for at, head in enumerate(atlas.heads) if _matches(head, query)]

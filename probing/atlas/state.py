@@ -27,7 +27,7 @@ NO_TAG = ""
 
 @dataclass(eq=False)
 class StackState:
-    """The sums of a stack: links of each head, tables by window, sums by form, and sums of distances."""
+    """The sums of a stack: the strongest links, tables by window, sums by token form, and distances."""
 
     layers: int
     heads: int
@@ -58,13 +58,13 @@ class StackState:
         self.key_sums = add_by_form(self.key_sums, keys, found.received)
 
     def floors(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the strength that a further link of each head needs, by excess and by size written."""
+        """Return the least strength that a new link of each head needs to be kept: by excess, and by size."""
         first, second = (tuple(links.weakest for links in kind) for kind in (self.links, self.written))
         return first, second
 
 
 def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
-    """Return integer sums (form, head) with values (token, head) added to the rows of their forms."""
+    """Add the values (token, head) of tokens to the sums (form, head) of their forms; return the new sums."""
     rows = max(len(sums), int(forms.max(initial=-1)) + 1)
     grown = np.zeros((rows, values.shape[1]), np.int64)
     grown[: len(sums)] = sums.reshape(len(sums), -1)[:, : values.shape[1]] if len(sums) else 0
@@ -77,10 +77,10 @@ def add_by_form(sums: Integers, forms: Integers, values: Integers) -> Integers:
 
 @dataclass(eq=False)
 class AtlasState:
-    """All that is known of the blocks that were read.
+    """The content of an atlas under construction: everything computed from the blocks read so far.
 
-    ``numbers`` are those of the windows, ``text_numbers`` those of their texts, and ``forms`` the numbers of the forms
-    of all tokens of each side, window by window.
+    A form is the spelling of a token. ``forms`` has, for each side (text, and target if there is one) and window, the
+    form numbers of the tokens. ``numbers`` are the numbers of the windows, and ``text_numbers`` those of their texts.
     """
 
     most: int
@@ -110,7 +110,7 @@ class AtlasState:
         windows: Sequence[Window],
         answer: AtlasAnswer,
     ) -> None:
-        """Add a block; ``owners`` is the place in ``texts`` of each window's text."""
+        """Add a block; ``owners`` has, for each window, the index of its text in ``texts``."""
         self.blocks.add(block)
         if not windows:
             return
@@ -160,11 +160,11 @@ class AtlasState:
             _join_stack(self.stacks[part], stack, moved)
 
     def save(self, file: Path, run: str) -> None:
-        """Save the state under the identity of its run; the file is replaced as a whole."""
+        """Save the state with the hash ``run`` of its run; the file is replaced atomically."""
         replace_file(file, self.encode(run))
 
     def encode(self, run: str) -> list[Any]:
-        """Return the state and the identity of its run as blocks of bytes."""
+        """Encode the state and the hash ``run`` of its run as blocks of bytes."""
         arrays, stacks = dict[str, Integers](), dict[str, Any]()
         for part, stack in self.stacks.items():
             stacks[part] = [stack.layers, stack.heads]
@@ -200,12 +200,12 @@ class AtlasState:
 
     @classmethod
     def load(cls, file: Path) -> tuple[AtlasState, str]:
-        """Return a saved state and the identity of its run; raise ValueError or OSError if it cannot be read."""
+        """Load a saved state and the hash of its run; raise ValueError or OSError if it cannot be read."""
         return cls.decode(file.read_bytes())
 
     @classmethod
     def decode(cls, content: bytes) -> tuple[AtlasState, str]:
-        """Return the state that ``encode`` returned, and the identity of its run; raise ValueError for other bytes."""
+        """Decode the bytes of ``encode``: the state and the hash of its run; raise ValueError for other bytes."""
         _metadata, arrays = codec.decode(content)
         try:
             said = json.loads(arrays["json"].tobytes())

@@ -291,7 +291,7 @@ class Atlas:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Return the number of each form."""
+        """Return a mapping from the forms to their numbers."""
         return {form: at for at, form in enumerate(self.forms["form"].to_pylist())}
 
     @cached_property

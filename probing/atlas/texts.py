@@ -27,7 +27,7 @@ SUFFIXES = (".txt", ".md", ".jsonl", ".parquet", ".tsv", ".csv", ".conllu")
 
 @dataclass(frozen=True)
 class AtlasText:
-    """A text of an atlas, with its translation, or with the part of speech of each word and its first character."""
+    """A text of an atlas, with its translation or with the parts of speech of its words."""
 
     text: str
     target: str | None = None
@@ -35,9 +35,10 @@ class AtlasText:
 
 
 def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
-    """Yield the texts of some files; raise UserError if a file cannot be read or holds no text.
+    """Yield the texts of some files; raise UserError if a file cannot be read or contains no text.
 
-    The ending decides the format. Blank lines separate the texts of other files than those of SUFFIXES, too.
+    The extension decides the format. Files with an extension that is not in SUFFIXES are plain text, with blank lines
+    between the texts.
     """
     for file in files:
         _check_file(file)
@@ -53,7 +54,7 @@ def read_texts(files: Sequence[Path]) -> Iterator[AtlasText]:
 
 
 def blocks(texts: Iterable[AtlasText]) -> Iterator[list[AtlasText]]:
-    """Yield the texts in blocks, which depend on the texts only."""
+    """Yield the texts in blocks; equal texts always give equal blocks."""
     block: list[AtlasText] = []
     size = 0
     for text in texts:

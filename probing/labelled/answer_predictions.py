@@ -19,11 +19,11 @@ from probing.text_pairs import Mean, mean_of
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """A question with its gold answers and the model's answer; ``said`` is "" for "no answer".
+    """A test question with its gold answers and the model's answer; ``said`` is "" for "no answer".
 
-    ``place`` holds the letters of the answer in the passage, and ``probability`` is that of the answer, both None if
-    unknown. ``exact_match`` and ``f1`` are SQuAD's scores from 0 to 1, and ``baseline`` is the F1 of the nearest
-    sentence.
+    ``place`` is the span of the answer in the passage, in characters, and ``probability`` its probability; both are
+    None if unknown. ``exact_match`` and ``f1`` are SQuAD's scores, from 0 to 1. ``baseline`` is the F1 of the passage's
+    sentence that is most similar to the question.
     """
 
     asked: PassageQuestion
@@ -54,12 +54,12 @@ class AnswerResults:
 
     @property
     def f1(self) -> Mean:
-        """Return the mean F1 over the questions, with its bootstrap interval, shape (1,)."""
+        """Return the mean F1 over the questions, with its bootstrap interval, as arrays of shape (1,)."""
         return _mean([row.f1 for row in self.rows])
 
     @property
     def lead(self) -> Mean:
-        """Return the mean difference of F1 from the baseline, with its interval over the questions, shape (1,)."""
+        """Return the mean of F1 minus the baseline's F1, with its interval over the questions, shape (1,)."""
         return _mean([row.f1 - row.baseline for row in self.rows])
 
 

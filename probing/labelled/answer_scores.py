@@ -28,11 +28,11 @@ def normalize_answer(text: str) -> str:
 
 
 def answer_tokens(text: str) -> list[str]:
-    """Return the tokens that F1 counts: words between spaces, after normalisation.
+    """Return the tokens that F1 counts: the words of the normalised text.
 
-    Each letter of a script without spaces between words (Chinese, Japanese, Thai) is a token of its own, as in the
-    scripts of CMRC 2018 (arXiv:1810.07366) and MLQA (arXiv:1910.07475). SQuAD's script would count a whole Chinese
-    answer as a single word. For other scripts the tokens equal those of SQuAD's script.
+    In scripts without spaces between words (Chinese, Japanese, Thai), each letter is a token, as in the scripts of CMRC
+    2018 (arXiv:1810.07366) and MLQA (arXiv:1910.07475). SQuAD's script would count a whole Chinese answer as a single
+    word. In other scripts the tokens equal those of SQuAD's script.
 
     >>> answer_tokens("The Eiffel Tower"), answer_tokens("北京 NBA")
     (['eiffel', 'tower'], ['北', '京', 'nba'])
@@ -52,7 +52,8 @@ def exact_match(said: str, true: str) -> float:
 def answer_f1(said: str, true: str, no_answer: bool = True) -> float:
     """Return the F1 of the tokens that both answers share, from 0 to 1.
 
-    If an answer has no tokens, SQuAD 2.0's script (``no_answer``) returns 1 if neither has any; that of 1.1 returns 0.
+    If both answers are empty, F1 is 1 in SQuAD 2.0's script (``no_answer``) and 0 in that of 1.1; if only one is empty,
+    it is 0.
 
     >>> round(answer_f1("the old tower", "Tower of Pisa"), 3), answer_f1("", "")
     (0.4, 1.0)
@@ -65,9 +66,9 @@ def answer_f1(said: str, true: str, no_answer: bool = True) -> float:
 
 
 def gold_texts(question: PassageQuestion, no_answer: bool) -> list[str]:
-    """Return the texts that count as right; a single "" if the question has no answer.
+    """Return the gold answers of a question; a single "" if the question has no answer.
 
-    SQuAD 2.0's script ignores answers that normalisation leaves empty, that of 1.1 does not.
+    With ``no_answer``, answers that are empty after normalisation are left out, as in SQuAD 2.0's script.
     """
     texts = [answer.text for answer in question.answers]
     return [text for text in texts if normalize_answer(text)] or [""] if no_answer else texts
@@ -85,7 +86,7 @@ def score_answer(said: str, question: PassageQuestion, no_answer: bool) -> tuple
 def score_answers(said: Sequence[str], questions: Sequence[PassageQuestion], no_answer: bool) -> dict[str, float]:
     """Return the mean exact match and F1, from 0 to 1 (SQuAD's script prints them times 100).
 
-    With ``no_answer``, the means over questions with and without an answer follow, if there are any.
+    With ``no_answer``, the result also has the means over the questions with and without an answer.
     """
     scored = [score_answer(text, question, no_answer) for text, question in zip(said, questions, strict=True)]
     found = {"exact_match": _mean([em for em, _ in scored]), "f1": _mean([f1 for _, f1 in scored])}
@@ -112,7 +113,9 @@ def sentences(passage: str) -> list[str]:
 
 
 def nearest_sentence(question: str, passage: str) -> str:
-    """Return the sentence of the passage that shares the most distinct words with the question, the first of equals.
+    """Return the sentence of the passage that shares the most distinct words with the question.
+
+    The first sentence wins a tie.
 
     >>> nearest_sentence("Who wrote the program?", "It rained. Ada wrote a program. Bob read it.")
     'Ada wrote a program.'

@@ -95,7 +95,10 @@ Line = tuple[int, list[str]]  # (line number, fields)
 
 @dataclass(frozen=True)
 class WordColumns:
-    """The columns of words and tags, from 1, and True if spaces separate words; None to detect them."""
+    """The columns of words and tags, counted from 1, and the use of spaces; None means to detect it.
+
+    ``apart`` is True if the text has spaces between words.
+    """
 
     word: int | None = None
     tag: int | None = None
@@ -104,7 +107,7 @@ class WordColumns:
 
 @dataclass
 class SentenceLines:
-    """The lines of a sentence, and its text if a comment contains it."""
+    """The lines of a sentence, one per word, and its text if a comment of the file contains it."""
 
     words: list[Line] = field(default_factory=list)
     text: str | None = None

@@ -31,7 +31,7 @@ def all_rows(labels: LabeledDataset) -> list[LabeledText | TaggedText]:
 
 
 def preview(labels: LabeledDataset, most: int = 10) -> list[LabeledText | TaggedText]:
-    """Return rows of train for a preview: the first row of each label, then the second, and so on.
+    """Return rows of train for a preview: one of each label, then a second of each, and so on.
 
     >>> rows = [LabeledText(text, text[0]) for text in ("a1", "a2", "a3", "b1")]
     >>> [row.text for row in preview(LabeledDataset("classify", ("a", "b"), rows, (), ()), 3)]
@@ -97,7 +97,7 @@ def _labels_of(row: LabeledText | TaggedText) -> list[str]:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Counts of repeated texts; ``across`` counts texts of dev or test that also are in an earlier split."""
+    """Counts of repeated texts; ``across`` counts texts of dev or test that occur in an earlier split, too."""
 
     across: dict[tuple[str, str], int]  # by (earlier split, later split)
     within: int  # rows of train that repeat the text of an earlier row
@@ -153,7 +153,7 @@ Measure = Callable[[Sequence[str]], Iterable[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class LengthFit:
-    """The number of texts that a model truncates, and of tokens that it does not know."""
+    """The number of texts that a model truncates, and the number of tokens unknown to it."""
 
     length: int  # maximal tokens of the model
     texts: int  # measured texts
@@ -233,12 +233,12 @@ def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_
 
 
 def question_texts(questions: QuestionSet) -> LabeledDataset:
-    """Return each question with its passage as a text without a label, for `fit`."""
+    """Convert questions to texts without labels (question and passage), so that ``fit`` can measure them."""
     return _as_texts(questions, lambda row: f"{row.question} {row.passage}")
 
 
 def passage_texts(questions: QuestionSet) -> LabeledDataset:
-    """Return the different passages of each split as texts without labels, for `duplicates`."""
+    """Convert the passages of each split to texts without labels, so that ``duplicates`` can count them."""
     return _as_texts(questions, lambda row: row.passage)
 
 

@@ -37,7 +37,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 @dataclass(frozen=True)
 class SpanCounts:
-    """The numbers of right, found and true spans, from which precision, recall and F1 are computed.
+    """The numbers of right, predicted and true spans, from which precision, recall and F1 are computed.
 
     A ratio with a denominator of 0 is 0.
     """
@@ -48,12 +48,12 @@ class SpanCounts:
 
     @property
     def precision(self) -> float:
-        """Return the share of the found spans that are right, 0 to 1."""
+        """Return the share of the predicted spans that are right, 0 to 1."""
         return self.right / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Return the share of the true spans that are found, 0 to 1."""
+        """Return the share of the true spans that are predicted, 0 to 1."""
         return self.right / self.true if self.true else 0.0
 
     @property
@@ -67,9 +67,9 @@ class SpanCounts:
 
 
 def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[SpanCounts, dict[str, SpanCounts]]:
-    """Count right, found and true spans over sentences: for all span types together, and for each.
+    """Count right, predicted and true spans: for all types together, and for each type.
 
-    ``true`` and ``found`` are the tags of each sentence. Raise ValueError if their lengths differ.
+    ``true`` and ``found`` are the true and predicted tags of each sentence. Raise ValueError if their lengths differ.
 
     >>> score([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "B-PER"]])[0].f1
     0.5
@@ -95,7 +95,10 @@ Verdict = Literal["", "right", "missed", "wrong"]
 
 @dataclass(frozen=True)
 class ComparedWord:
-    """The verdict on a word of a tagged text; ``label`` describes the span at its first word, else ""."""
+    """The verdict on a word of a tagged text, such as "missed".
+
+    ``label`` describes the span if the word is its first, else it is "".
+    """
 
     verdict: Verdict
     label: str
@@ -149,10 +152,10 @@ Numbers = npt.NDArray[np.float64]
 
 
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
-    """Return the sums over bootstrap samples of the rows, (row, number) -> (draw, number).
+    """Return bootstrap sums, (row, number) -> (draw, number): the totals of randomly redrawn rows.
 
-    Each draw samples as many rows as there are, with replacement. Functions of sums, such as F1 of counts, can be
-    computed from the draws. The seed is fixed.
+    Each draw samples as many rows as there are, with replacement. A function of totals, such as F1, can then be
+    computed for each draw. The seed is fixed.
 
     >>> redrawn(np.ones((4, 1)), draws=2).tolist()
     [[4.0], [4.0]]
@@ -166,10 +169,10 @@ def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
 
 
 def interval(value: float, drawn: Numbers) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a number between 0 and 1, from its bootstrap values.
+    """Return the 95 % bootstrap interval of a number between 0 and 1, from its values in the draws.
 
-    It is the basic interval (A. C. Davison, D. V. Hinkley, 1997, Bootstrap Methods and their Application, chapter
-    5.2): if the bootstrap values are higher than the value on average, the interval moves down.
+    It is the basic interval, which mirrors the draws at the observed value and so corrects their bias (A. C. Davison,
+    D. V. Hinkley, 1997, Bootstrap Methods and their Application, chapter 5.2).
 
     >>> [round(end, 2) for end in interval(0.5, np.linspace(0.5, 0.7, 41))]
     [0.31, 0.49]
@@ -182,7 +185,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def confusion(told: TestPredictions) -> Counts:
-    """Return the confusion matrix of test predictions, counting texts or words, shape (true label, predicted label)."""
+    """Return the confusion matrix of test predictions, (true label, predicted label); it counts texts or words."""
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
     if pairs:
@@ -191,7 +194,7 @@ def confusion(told: TestPredictions) -> Counts:
 
 
 def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
-    """Return right, found and true counts of each class (texts), or of each span type (spans)."""
+    """Return right, predicted and true counts of each class of texts, or of each span type."""
     if told.kind == "tag":
         rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
@@ -214,9 +217,9 @@ def _f1(counts: Numbers) -> Numbers:
 
 
 def most_mistaken(counts: Counts, most: int) -> list[int]:
-    """Return the ``most`` labels with the most errors, as true or as predicted label.
+    """Return the ``most`` labels with the most errors in a confusion matrix, in the matrix's order.
 
-    ``counts`` is a confusion matrix; labels are returned in its order.
+    An error counts for the true label and for the predicted label.
 
     >>> most_mistaken(np.array([[9, 0, 0], [0, 5, 2], [0, 1, 7]]), 2)
     [1, 2]
@@ -226,7 +229,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """Return a confusion matrix of the labels ``kept``, with all other labels summed in a last row and column.
+    """Return a confusion matrix of the labels ``kept``; a last row and column sum all other labels.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]
@@ -247,7 +250,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AnswerConfidences:
-    """The confidence and correctness of each answer, and the row that it belongs to, shape (answer,)."""
+    """The model's confidence in each answer, if the answer is right, and its test row, shape (answer,)."""
 
     sure: Numbers
     right: Bools
@@ -256,12 +259,12 @@ class AnswerConfidences:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """A reliability diagram and the expected calibration error.
+    """A reliability diagram and the expected calibration error: do confidences match accuracies?
 
-    The arrays have shape (bin,), by increasing confidence: number of answers, mean confidence and accuracy (NaN
-    for an empty bin). ``error`` is between 0 and 1; ``low`` and ``high`` are its 95 % interval. ``by_chance`` is
-    the mean error of a perfectly calibrated model with the same confidences, and ``at_most`` the 95th percentile
-    of its error.
+    The answers are divided into bins of similar confidence. The arrays have shape (bin,), by increasing confidence:
+    number of answers, mean confidence and accuracy (NaN for an empty bin). ``error`` is the mean difference between
+    confidence and accuracy, from 0 to 1, with the 95 % interval ``low`` to ``high``. A perfectly calibrated model has
+    an error by chance, too: ``by_chance`` is its mean for the same confidences, and ``at_most`` its 95th percentile.
     """
 
     answers: Integers
@@ -278,7 +281,7 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
     """Return the confidence and correctness of test predictions, for ``calibration``.
 
     An answer is the class of a text, or the tag of a word in a predicted span. Words that are predicted to be outside
-    are omitted: they are so many, with such high confidence, that they would dominate the result.
+    of spans are omitted: they are so many, with such high confidence, that they would dominate the result.
     """
     found: list[tuple[float, bool, int]] = []
     for at, row in enumerate(told.rows):
@@ -292,7 +295,7 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Compute the calibration error of at least one answer, its bootstrap interval, and its null distribution.
+    """Compute the calibration error of at least one answer, with its interval and its size by chance.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))

@@ -66,8 +66,8 @@ class File:
     def read(self, *, words: bool = False) -> tuple[str, int, str]:
         """Return the text, the number of removed control characters, and the guessed encoding.
 
-        The encoding is "" if none was guessed. May raise UserError. With ``words``, control characters that are a
-        whole word are kept, so that the number of columns stays the same.
+        The encoding is "" if none was guessed. With ``words``, a control character that is a whole word is kept, so
+        that the number of columns stays the same. May raise UserError.
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
@@ -137,7 +137,7 @@ MOST = {"test": 2_000, "dev": 1_000}  # maximal numbers of texts, since more wou
 def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "test")) -> dict[str, list[Row]]:
     """Divide rows into "train" and each of ``parts``, with similar class frequencies, in the order of the file.
 
-    Rows with the same text are in the same split, and every class or kind of dev and test occurs in train.
+    Rows with the same text are in the same split. Every class or span type of dev and test also occurs in train.
 
     >>> rows = [LabeledText(f"{at} is {'odd' if at % 2 else 'even'}", str(at % 2)) for at in range(40)]
     >>> {part: len(some) for part, some in split(rows).items()}

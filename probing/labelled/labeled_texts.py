@@ -55,8 +55,7 @@ Wanted = TypeVar("Wanted")
 class ParsedRows(Generic[Row, Wanted]):
     """The rows of a file, the line on which each label first occurs, and messages about the parsing.
 
-    ``columns`` are the columns that were read, and that further files of the task use too; ``names`` are all
-    columns.
+    ``columns`` are the columns that were read; further files of the same task use them, too. ``names`` are all columns.
     """
 
     rows: list[Row]
@@ -139,7 +138,7 @@ def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
 
 
 def make_place_pool() -> Callable[[Place], Place]:
-    """Return a function that replaces a span by an equal span seen before, to save memory.
+    """Return a function that replaces equal spans by the same object, to save memory.
 
     100,000 sentences share a few distinct spans.
     """

@@ -23,7 +23,7 @@ ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be detected
 
 @dataclass(frozen=True)
 class ReadResult:
-    """A labelled dataset, the columns of its train file, and messages about assumptions made while reading."""
+    """A labelled dataset, the columns of its train file, and messages about guesses made while reading."""
 
     labels: LabeledDataset
     columns: tuple[str, ...]  # names or numbers from 1, as the caller may request them
@@ -32,7 +32,7 @@ class ReadResult:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The files of a task; a split whose file is None is divided off from train."""
+    """The files of a task; rows for a split without a file are taken from train."""
 
     train: File
     dev: File | None = None

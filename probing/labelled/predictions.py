@@ -23,7 +23,7 @@ Pair = tuple[int, int]  # (true, predicted) as indices into ``TestPredictions.la
 class TextPrediction:
     """A text with its true and its predicted class, as indices into ``TestPredictions.labels``.
 
-    ``sure`` is the probability of the predicted class, ``due`` the probability of the true class.
+    ``sure`` is the probability of the predicted class, and ``due`` that of the true class.
     """
 
     text: str
@@ -39,7 +39,7 @@ class TextPrediction:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the text's cell of the confusion matrix, as a tuple of one pair (true, predicted)."""
+        """Return the pair (true class, predicted class), in a tuple as for tagged texts."""
         return ((self.true, self.said),)
 
 
@@ -47,8 +47,8 @@ class TextPrediction:
 class TagPrediction:
     """A text with the true and the predicted BIO tags of its words.
 
-    ``shares`` are the probabilities of the predicted tags, None for a truncated word; ``pairs`` are the words'
-    cells of the confusion matrix.
+    ``shares`` are the probabilities of the predicted tags, None for a truncated word. ``pairs`` are (true, predicted)
+    label indices of the words, each a cell of the confusion matrix.
     """
 
     text: str
@@ -65,7 +65,7 @@ class TagPrediction:
 
     @property
     def sure(self) -> float:
-        """Return the sort key of the row: the confidence of its surest error, else its lowest confidence."""
+        """Return the number by which rows are sorted: the highest confidence of an error, else the lowest of all."""
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)
@@ -79,7 +79,7 @@ ToldRow = TextPrediction | TagPrediction
 class TestPredictions:
     """The predictions of all test rows, in the order of the file, and the scores saved with the model.
 
-    ``labels`` are the classes, or for tags "O" and the span types that occur: the axes of the confusion matrix.
+    ``labels`` are the axes of the confusion matrix: the classes, or "O" and the span types that occur.
     """
 
     kind: Kind
@@ -123,7 +123,7 @@ def damaged_file_error(file: str) -> UserError:
 
 
 def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
-    """Return rows with errors first, most confident first; then right rows, least confident first.
+    """Sort rows: errors first, the most confident first; then right rows, the least confident first.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 0, 1,
     ...     0.8, 0.2)]
@@ -134,9 +134,10 @@ def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
 
 
 def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
-    """Return the rows that belong to a cell of the confusion matrix.
+    """Return the rows that are counted in the cell (true, predicted) of the confusion matrix.
 
-    If ``true`` or ``said`` (the predicted label) is None, a whole column or row is selected.
+    ``true`` is the true label and ``said`` the predicted label. None for ``said`` selects a whole row of the matrix,
+    None for ``true`` a whole column.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 2, 1,
     ...     0.8, 0.2)]
@@ -147,9 +148,9 @@ def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list
 
 
 def counts(pair: Pair, true: int | None, said: int | None) -> bool:
-    """Return True if a pair (true, predicted) belongs to a cell of the confusion matrix.
+    """Return True if a pair (true, predicted) is counted in a cell of the confusion matrix.
 
-    If ``true`` or ``said`` is None, the cell is a whole column or row.
+    ``true`` and ``said`` are the true and the predicted label of the cell; None allows every label.
     """
     return true in (None, pair[0]) and said in (None, pair[1])
 

@@ -25,7 +25,7 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4,
 
 
 def line(row: LabeledText | TaggedText, label: str = "") -> str:
-    """Return a row as a packed line; ``label`` is the class of a tagged text.
+    """Return a row as a packed line; ``label`` is the class of a text that also has tags.
 
     Raise ValueError if the format cannot represent the row.
 
@@ -289,7 +289,7 @@ def load(card_id: str) -> LabeledDataset:
 
 
 def load_questions(seed: int) -> QuestionSet:
-    """Load our questions about passages, divided by passages with the seed.
+    """Load the bundled questions about passages; ``seed`` divides the passages into splits.
 
     >>> found = load_questions(seed=0)
     >>> (len(found.train), len(found.dev), len(found.test)) == QUESTIONS.rows

@@ -23,14 +23,14 @@ SHOWN = 60  # characters of an answer or a name in a message
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """An answer from a file: its text, and the letter of the passage at which it starts (from 0)."""
+    """An answer from a file: its text, and the index of its first character in the passage."""
 
     text: str
     start: int
 
     @property
     def end(self) -> int:
-        """Return the letter after the last letter of the answer."""
+        """Return the index in the passage after the answer's last character."""
         return self.start + len(self.text)
 
 
@@ -46,7 +46,7 @@ class PassageQuestion:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The questions for a fine-tuning in three parts, and notes from loading.
+    """The questions for fine-tuning, in three splits, and notes from loading.
 
     ``no_answer`` is True if the files mark unanswerable questions, as SQuAD 2.0 does.
     """
@@ -63,7 +63,7 @@ class QuestionSet:
 
     @property
     def kind(self) -> HeadKind:
-        """Return the kind of the task, as a `LabeledDataset` does."""
+        """Return the kind of the task, like the attribute of a `LabeledDataset`."""
         return "answer"
 
 
@@ -77,13 +77,13 @@ class ParsedQuestions:
 
 
 def load_questions(train: Path, dev: Path | None, test: Path | None, seed: int = 0) -> QuestionSet:
-    """Load the files of a fine-tuning, as `read_questions` does; may raise UserError."""
+    """Load the question files for fine-tuning, as `read_questions` does; may raise UserError."""
     others = (None if path is None else File.from_path(path) for path in (dev, test))
     return read_questions(TaskFiles(File.from_path(train), *others), seed)
 
 
 def read_questions(files: TaskFiles, seed: int = 0) -> QuestionSet:
-    """Parse the files of a fine-tuning; questions of a missing file are split from the train file by passages.
+    """Parse the question files for fine-tuning; a missing dev or test split is taken from train by passages.
 
     Raise UserError if a file is not in SQuAD's format, or if there are too few questions to split.
     """
@@ -252,10 +252,10 @@ def _text(holder: Any, key: str, place: str) -> str:
 def split_questions(
     questions: Sequence[PassageQuestion], parts: Sequence[str], seed: int
 ) -> dict[str, tuple[PassageQuestion, ...]]:
-    """Divide questions into "train" and each of ``parts``: a tenth of the passages each, at least one.
+    """Divide questions into "train" and each of ``parts``, which get a tenth of the passages, at least one.
 
-    Questions about the same passage are in the same part. If there are fewer passages than parts, single questions
-    are divided. Raise UserError if there are too few of them, too.
+    Questions about the same passage are in the same split. If there are fewer passages than splits, single questions
+    are divided. Raise UserError if there are too few questions, too.
 
     >>> some = [PassageQuestion(str(at), "Who?", f"passage {at // 2}", ()) for at in range(40)]
     >>> {part: len(rows) for part, rows in split_questions(some, ["dev", "test"], 0).items()}

@@ -13,7 +13,7 @@ from attention.storage import parse
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
 from tests.support.running import App, faults, running
-from tests.support.visitor import DEEP_LINK, file_of, go_to, open_options, open_page, painted
+from tests.support.visitor import DEEP_LINK, file_of, go_to, open_page, open_saved_trace, painted
 
 BASE = "/some/path"
 
@@ -55,10 +55,7 @@ def test_the_microscope_its_files_and_bertviz_of_a_saved_one(page: Page, below: 
         page.locator(".menu .item", has_text=re.compile("HTML")).click()
     assert b"A lecture prepared at home." in coming.value.path().read_bytes()
     assert {cookie["path"] for cookie in page.context.cookies() if cookie["name"].startswith("headlight")} == {BASE}
-    open_options(page)
-    page.locator("input[type=file]").set_input_files(
-        {"name": "a.safetensors", "mimeType": "application/octet-stream", "buffer": saved}
-    )
+    open_saved_trace(page, {"name": "a.safetensors", "mimeType": "application/octet-stream", "buffer": saved})
     expect(page).to_have_url(re.compile("opened=file-"))
     painted(page)
     go_to(page, "bertviz_views")

@@ -52,7 +52,11 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
     expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # The answered question is folded.
     student.get_by_text("I am lost").click()
-    expect(page.get_by_text("1 is lost: Anna.")).to_be_visible()
+    expect(page.get_by_text("Lost: Anna.")).to_be_visible()
+    page.get_by_role("button", name="Projector (P)").click()
+    expect(page.get_by_text("1 is lost.")).to_be_visible()  # A projector shows no names.
+    expect(page.get_by_text("Anna")).to_be_hidden()
+    page.keyboard.press("Escape")
 
     student.reload()  # A reload keeps the student's identity.
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
@@ -67,7 +71,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     page.get_by_role("button", name="Close the room").click()
     page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_role("button", name="Open a room")).to_be_visible()
-    expect(student.get_by_text(f"There is no room “{code}”")).to_be_visible()
+    expect(student.get_by_text(f"Class {code} has")).to_be_visible()
 
 
 class FragmentFilter:

@@ -65,7 +65,7 @@ def test_the_famous_pair_is_one_click_from_explore(
     name = re.findall(r"In (\d+)-(\d+), ", text)[0]
     head = int(name[0]), int(name[1])
     one, other = (view.weights(*head)[10, 2] for view in (pair.left, pair.right))
-    assert f"{one:.2f} with “tired” and {other:.2f} with “wide”" in text
+    assert f"{one:.0%} with “tired” and {other:.0%} with “wide”" in text
     most = found.most
     assert f"head {most[0]}-{most[1]} changes most, by {found.bits[most]:.2f} bits" in text
     read(page, TIRED.replace("tired", "hungry"))  # The second text does not change.
@@ -85,7 +85,7 @@ def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
     words = [at for at, cell in enumerate(pair.left.keys) if not cell.special and at != 13]
     to = max(words, key=lambda at: weights[0][at])
     text = said(page, "“tired → wide” gives")
-    assert f"“{pair.left.keys[to].text}” {weights[0][to]:.2f} with “tired” and {weights[1][to]:.2f} with “wide”" in text
+    assert f"“{pair.left.keys[to].text}” {weights[0][to]:.0%} with “tired” and {weights[1][to]:.0%} with “wide”" in text
     expect(page).to_have_url(re.compile("layer=5&head=8&focus=13"))
     page.reload()
     assert said(page, "“tired → wide” gives") == text

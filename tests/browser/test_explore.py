@@ -18,7 +18,7 @@ from inference import LocalBackend, TraceRequest
 from probing.reference_priors import stored_priors
 from tests.support.atrest import click, rest
 from tests.support.browser import LAPTOP, PHONE, Problems
-from tests.support.visitor import matched, open_options, open_page, painted, read, text_box
+from tests.support.visitor import matched, open_options, open_page, open_saved_trace, painted, read, text_box
 from ui.state.view_state import DEFAULT_MODEL
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -287,13 +287,12 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
     np.testing.assert_allclose(trace.weights(2, 3), expected.weights(2, 3), atol=1e-6)
     open_page(page, app_url, text=FAMOUS)
     painted(page)
-    open_options(page)
     wrong = tmp_path / "wrong.safetensors"
     wrong.write_bytes(b"PK not a trace")
-    page.locator("input[type=file]").set_input_files(wrong)
+    open_saved_trace(page, wrong)
     expect(page.get_by_role("alert")).to_contain_text("is not a whole trace saved by Headlight")
     rest(page)
-    page.locator("input[type=file]").set_input_files(saved)
+    open_saved_trace(page, saved)
     expect(page).to_have_url(re.compile("opened=file-"))
     expect(text_box(page)).to_have_value("A lecture prepared at home.")
 

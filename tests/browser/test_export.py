@@ -54,6 +54,8 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
     told = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
     assert told["caption"]["text"] == TEXT
     np.testing.assert_array_equal(np.array(told["weights"], np.float32), trace.weights(2, 4))
+    shown.locator("summary", has_text="Download").click()
+    expect(shown.locator("pre.methods")).to_contain_text(trace.model.weights or "no hash")
     assert export(shown, re.compile("image")).path().read_bytes().startswith(b"%PDF")
     shown.locator("summary", has_text="Download").click()
     for name, option in (("Format", "svg"), ("Width", "page"), ("Font size", "10")):
@@ -67,7 +69,7 @@ def tables_and_pictures(shown: Page, trace: Trace) -> None:
 def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None:
     saved = tmp_path / "view.html"
     said = shown.locator(".result").inner_text()
-    assert "on average" in said
+    assert said.count("%") >= 2
     export(shown, re.compile("HTML")).save_as(saved)
     context = browser.new_context(offline=True)
     alone = context.new_page()

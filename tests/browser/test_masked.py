@@ -85,7 +85,7 @@ def where_it_looks(page: Page, predictor: Predictor) -> None:
     layer, head = np.unravel_index(given.argmax(), given.shape)
     said(
         page,
-        re.escape(f"Head {layer}-{head}: [MASK] gives “animal” {given.max():.2f} of its attention; rank 1 of "),
+        re.escape(f"Head {layer}-{head}: [MASK] gives “animal” {given.max():.0%} of its attention; rank 1 of "),
     )
     link = page.get_by_role("link", name="Open Attention heads")
     expect(link).to_be_visible()

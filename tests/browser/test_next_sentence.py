@@ -60,7 +60,7 @@ def test_both_orders_and_who_looks_across_are_the_backends_and_all_is_accessible
     trace = predictor.backend.trace(TraceRequest(predictor.model, A, B))
     shares = flow(trace, group(trace.source, "b"), group(trace.source, "a"))
     layer, head = np.unravel_index(shares.argmax(), shares.shape)
-    says(page, f"Head {layer}-{head}: B gives A {shares.max():.2f} of its attention; rank 1 of ")
+    says(page, f"Head {layer}-{head}: B gives A {shares.max():.0%} of its attention; rank 1 of ")
     click(page.get_by_role("radiogroup", name="Attention from").get_by_text("A", exact=True))
     page.get_by_role("radiogroup", name="Attention to").get_by_text("B", exact=True).click()
     expect(page).to_have_url(re.compile("filter=ab"))

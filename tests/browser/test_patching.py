@@ -40,9 +40,10 @@ def test_patching_effects_agree_with_the_model_s_numbers(page: Page, app_url: st
     assert re.search(r"“tired → wide” into layer 0–\d \(1.00", way)
     saved = Path(file_of(page.get_by_role("button", name="Save the table")).path())
     table = list(csv.reader(io.StringIO(table_of(saved))))
-    names = table.index(["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"])
+    names = table.index(next(row for row in table if row[:2] == ["taken", "layer"]))
     mine = [row for row in table[names:] if row[:4] == ["vector", "3", "", "tired → wide"]]
     assert float(mine[0][4]) == pytest.approx(share, abs=2e-4)
+    assert {row[-1] for row in table[names + 1 :] if row[0] == "head"} == {"48"}
     assert len(table) - names - 1 == 7 * 16 + 6 * 12
 
     click_cell(page, (3, 13), (7, 16))

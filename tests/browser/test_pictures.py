@@ -105,7 +105,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     view = drawn(page, f"3|2|{token}|out|head")
     on_patches = float(trace.weights(3, 2)[token, grid.start :].sum())
     expect(view.locator(".said")).to_contain_text(
-        f"Head 3-2: the patch in row 6, column 10 attends {on_patches:.2f} to patches"
+        f"Head 3-2: the patch in row 6, column 10 attends {on_patches:.0%} to patches"
     )
     expect(page.locator(".picture [aria-live]")).to_contain_text("row 6, column 10")
     page.mouse.click(*middle(page, trace, 5, 9))

@@ -60,10 +60,40 @@ JOINED = 4  # every fourth text is joined with the next ones
 SETS = ("snips-intents", "sentence-polarity", "sib-200-en", "sib-200-zh")
 
 
+MILK = "The cat drank the milk because it was thirsty."
+DOG = "The <b>dog</b> drank the milk because it was thirsty."
+LESSON = f"""
+title.en = "Who is it?"
+minutes = 5
+[[step]]
+title.en = "Measure"
+text.en = "Click a word."
+[step.view]
+link = "/explore?text={MILK}&layer=3&head=1"
+highlight = ["it", "milk"]
+[step.question]
+kind = "number"
+ask.en = "How much?"
+check = {{ name = "weight", layer = 3, head = 1, word = "it", to = "milk" }}
+[[step]]
+title.en = "Expect"
+text.en = "Guess."
+[step.view]
+link = "/explore?text={MILK}&layer=3&head=1"
+[step.question]
+kind = "choice"
+ask.en = "Which?"
+choices.cat = "the cat"
+choices.milk = "the milk"
+check = {{ name = "preferred", layer = 3, head = 1, word = "it", to = "cat", over = "milk" }}
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("live")
-    assert main(["site", str(root), "--live"]) == 0
+    root, lesson = tmp_path_factory.mktemp("live"), tmp_path_factory.mktemp("lessons") / "own.toml"
+    lesson.write_text(LESSON, encoding="utf-8")
+    assert main(["site", str(root), "--live", "--lessons", str(lesson)]) == 0
     return root
 
 
@@ -190,6 +220,73 @@ def test_a_link_restores_the_text_and_its_ablation_offline(browser: Browser, sit
         expect(page.locator("#live textarea").nth(1)).to_have_value("It slept.")
         expect(page.locator("#live > p[role=status]")).to_contain_text(status, timeout=PATIENCE)
         expect(page.locator("#live .own-heads button").first).to_have_attribute("aria-pressed", "true")
+
+
+def weight(text: str) -> str:
+    """Return the weight of the lesson's first question in a text, as the check states it."""
+    view = View(LocalBackend().trace(TraceRequest(text=text)))
+    labels = [cell.label for cell in view.queries]
+    return f"{view.weights(3, 1)[labels.index('it'), labels.index('milk')]:.1%}"
+
+
+def test_the_view_of_a_lesson_follows_the_readers_text(page: Page, site: str) -> None:
+    page.goto(f"{site}#lesson=own&step=1")
+    live, status = page.locator("#lesson #live"), page.locator("#live p[role=status]")
+    live.get_by_role("button").click()
+    live.get_by_role("button").first.click()
+    box = live.locator("textarea")
+    expect(box).to_have_value(MILK, timeout=PATIENCE)
+    box.fill(DOG)
+    expect(page.locator(".chip", has_text="dog")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#view b", has_text="dog")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"step=1&own=.*layer=3&head=1&focus=14&target=12"))
+    expect(status).not_to_be_empty()
+    expect(status).not_to_contain_text("%")  # the answer is withheld
+    page.locator(".question input").fill("2")
+    page.locator(".question button.main").click()
+    page.locator(".question button", has_text="answer").click()
+    expect(page.locator(".question")).to_contain_text(weight(MILK))
+    expect(status).to_contain_text(weight(DOG), timeout=PATIENCE)
+    box.fill(DOG.replace("it", "she"))
+    expect(page.locator(".chip", has_text="she")).to_be_visible(timeout=PATIENCE)
+    expect(status).to_contain_text("“it”")
+    expect(page).to_have_url(re.compile("layer=3&head=1"))
+    box.fill(" ")
+    expect(live.get_by_role("alert")).not_to_be_empty()
+    expect(page.locator(".chip", has_text="she")).to_be_visible()
+    for width, height in ((1440, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert accessibility(page) == []
+    box.press("Tab")
+    page.keyboard.press("Enter")
+    expect(box).to_have_value(MILK)
+    expect(page).not_to_have_url(re.compile("own="), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("layer=3&head=1&focus=7&target=5"))
+    expect(status).to_be_empty()
+    page.goto(f"{site}#lesson=own&step=2")
+    expect(page.locator("#live")).to_be_hidden()  # the view opens after the first answer
+    page.locator(".question input").first.check()
+    page.locator(".question button.main").click()
+    expect(box).to_be_visible(timeout=PATIENCE)
+    page.locator("#texts button").first.click()
+    expect(page.locator("body > #live textarea")).to_have_count(2)
+
+
+def test_a_link_restores_the_text_of_a_lesson_offline(browser: Browser, site: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(f"{site}#lesson=own&step=1&own=The+dog+drank+it.")
+        page.locator("#live").get_by_role("button").click()
+        page.locator("#live").get_by_role("button").first.click()
+        dog = page.locator(".chip", has_text="dog")
+        expect(dog).to_be_visible(timeout=PATIENCE)
+        dog.click()
+        expect(page).to_have_url(re.compile("focus=2"))
+        context.set_offline(True)
+        page.reload()
+        expect(dog).to_be_visible(timeout=PATIENCE)
+        expect(page).to_have_url(re.compile("own=The.*focus=2"))
+        expect(page.locator("#lesson #live textarea")).to_have_value("The dog drank it.")
 
 
 def test_nothing_is_downloaded_unasked(page: Page, site: str) -> None:

@@ -72,7 +72,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
 ) -> None:
     open_page(page, app_url, PATH, text=FAMOUS, stage="weights")
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
-    expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
+    expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.0%} of its attention")
     expect(note(page, "Head 3-1")).to_contain_text(f"Its score is {score:.2f}")
     drawn(page)
     worked = formula(page, r"q \cdot k")
@@ -109,7 +109,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     page.get_by_role("combobox", name=re.compile("Layer")).click()
     page.get_by_role("option", name="5", exact=True).click()
     weight = trace.weights(5, 1)[IT, ANIMAL]
-    expect(note(page, "Head 5-1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
+    expect(note(page, "Head 5-1")).to_contain_text(f"“it” gives “animal” {weight:.0%}")
     expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
     rest(page)
     said = page.get_by_text("Largest difference from")

@@ -41,7 +41,8 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
         ("head", "-1.2", "not a head"),
         ("head", "٣.٧", "not a head"),
         ("choice", "maybe", "“maybe”"),
-        ("word", "   ", "has 0"),
+        ("word", "   ", "Answer first"),
+        ("choice", "", "Answer first"),
         ("text", "x" * 501, "has 501"),
     ],
 )

@@ -50,8 +50,19 @@ def test_everybody_follows_and_goes_on_their_own(store: Store, code: str) -> Non
     assert store.student_view(code, ANNA).view is None
     store.present(code, TEACHER, "/roles?layer=3")
     assert store.student_view(code, ANNA).view == store.student_view(code, BEN).view == "/roles?layer=3"
-    store.present(code, TEACHER, None)
+    store.share(code, TEACHER, False)
     assert store.student_view(code, ANNA).view is None
+    assert not store.is_shared(code)
+
+
+def test_sharing_begins_with_the_next_view(store: Store, code: str) -> None:
+    store.present(code, TEACHER, "/roles")
+    store.share(code, TEACHER, False)
+    store.share(code, TEACHER, True)
+    assert store.is_shared(code)
+    assert store.student_view(code, ANNA).view is None, "an old view is not opened again"
+    store.present(code, TEACHER, "/find")
+    assert store.student_view(code, ANNA).view == store.board(code, TEACHER).view == "/find"
 
 
 def test_who_comes_late_sees_how_it_stands(store: Store, code: str) -> None:
@@ -90,6 +101,7 @@ def test_nobody_sees_anothers_answer_nor_the_truth_before_the_reveal(store: Stor
 
 ACTS: dict[str, Callable[[Store, str, str], object]] = {
     "present": lambda store, code, who: store.present(code, who, "/cause"),
+    "share": lambda store, code, who: store.share(code, who, True),
     "ask": lambda store, code, who: store.ask(code, who, WHICH),
     "reveal": lambda store, code, who: store.reveal(code, who),
     "close": lambda store, code, who: store.close(code, who),
@@ -144,6 +156,7 @@ def test_what_the_teacher_does_is_a_new_version_and_what_students_do_is_none(sto
     ]
     loud: list[Callable[[], object]] = [
         lambda: store.present(code, TEACHER, "/find"),
+        lambda: store.share(code, TEACHER, False),
         lambda: store.ask(code, TEACHER, WHICH),
         lambda: store.reveal(code, TEACHER),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from attention.codec import decode_frame
 from headlight.command import main
 from headlight.site_command import FAMOUS, MARK
+from inference.request import EMBEDDED
 from tests.support.cases import loop_over
 from tests.support.decoders import save_decoder
 from tests.support.picturemodels import picture, save, sight
+from ui.pages.explore.variants import describe_change, variants_of
+from ui.state.view_state import ViewState
 from viz.components.picture.content import photo as photo_of
 
 
@@ -24,6 +28,11 @@ def test_a_site_is_replaced_by_the_next(tmp_path: Path, capsys: pytest.CaptureFi
     assert MARK in page
     assert "&lt;Cats&gt;" in page
     assert all(word in page for word in FAMOUS.words)
+    shown = ViewState(model=EMBEDDED, text=FAMOUS.texts[1])
+    variants = variants_of(shown)
+    assert variants is not None
+    by_app = re.findall(r"\d+ of 72", describe_change(shown, variants) or "")
+    assert re.findall(r"\d+ of 72", page) == 2 * by_app
     assert len(list(folder.glob("texts/*.bin"))) == 3
     assert main(["site", str(folder), "--only", "--text", "A {cat|dog} sat.", "--lang", "zh"]) == 0
     page = (folder / "index.html").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,22 @@ import pytest
 
 from headlight.command import main
 from headlight.command_input import CommandError
-from headlight.site_lessons import RECORDED, chosen_lessons, kind_of, lesson_content, record_step
+from headlight.site_lessons import (
+    RECORDED,
+    RecordedStep,
+    chosen_lessons,
+    input_of,
+    kind_of,
+    lesson_content,
+    record_step,
+)
 from i18n import gettext_lazy, use_language
 from inference import LocalBackend
 from inference.errors import UserError
 from lessons.answer_key import CheckedAnswer, CheckInput
 from lessons.library import COURSE, come_along
 from lessons.reading import lesson_of
-from lessons.schema import LessonView
+from lessons.schema import CheckCall, Lesson, LessonQuestion, LessonStep, LessonView, LocalizedText
 from tests.support.cases import loop_over
 from tests.support.repository import ROOT
 from tools.javascript import program
@@ -106,6 +115,40 @@ def test_a_lesson_has_its_answers_and_says_what_the_site_lacks() -> None:
     assert len(files) == 2
     with use_language("zh"):
         assert lesson_content("own", lesson, steps, lambda _content: "m.bin")["title"] == "一行"
+
+
+OWN = LocalizedText()
+CALL = CheckCall("weight", (("layer", 0), ("head", 1), ("word", "cat"), ("to", "sat")))
+RIGHT = CheckedAnswer(0.5, gettext_lazy("It gives {weight:.3f}.", weight=0.5))
+
+
+def live_part(link: tuple[tuple[str, str], ...], call: CheckCall = CALL, right: CheckedAnswer | None = RIGHT) -> Any:
+    """Return the live part of a step whose view has these fields, in a site that runs the model "tiny"."""
+    view = LessonView("explore", (("text", "A cat sat."), *link), yours=True)
+    step = LessonStep(OWN, OWN, view, LessonQuestion("number", OWN, check=call))
+    found = RecordedStep(step, input_of(view), "maps", "a.bin", right=right)
+    live = CheckInput("tiny", "")
+    [content] = lesson_content("own", Lesson(OWN, 5, OWN, OWN, (step,)), [found], lambda _content: "", live)["steps"]
+    assert (content["live"] is None) == bool(content["notes"])  # the sentence that the text is fixed
+    return content["live"]
+
+
+def test_a_step_of_the_live_model_takes_another_text() -> None:
+    found = live_part((("model", "tiny"), ("pair", "It was warm."), ("part", "encoder")))
+    assert (found["text"], found["pair"]) == ("A cat sat.", "It was warm.")
+    assert found["check"] == {"name": "weight", "given": dict(CALL.given), "template": "It gives {weight:.3f}."}
+
+
+@loop_over("field", [("model", "other"), ("words", "1"), ("special", "0"), ("cut", "2"), ("revision", "main")])
+def test_a_step_that_the_live_model_cannot_show_is_fixed(field: tuple[str, str]) -> None:
+    assert live_part((("model", "tiny"), field)) is None
+
+
+def test_only_checks_of_the_view_are_computed_live() -> None:
+    link = (("model", "tiny"),)
+    for call in (CheckCall("pronoun_hits", CALL.given), replace(CALL, given=(*CALL.given, ("text", "A dog.")))):
+        assert live_part(link, call)["check"] is None
+    assert live_part(link, right=None)["check"] is None
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from inference.files.embedded import BERT, TRANSLATOR
 from inference.task_heads import ANSWER, TAG
 from probing.formats import load_ready_set
 from tests.support import tinyheads, tinylabels, tinymodels
-from tests.support.asking import allowed, asked, go, notes, press
+from tests.support.asking import allowed, asked, go, notes, press, uploader
 from tests.support.picturemodels import save as save_picture_model
 from tests.support.picturemodels import sight
 from tests.support.translators import tiny
@@ -439,7 +439,7 @@ def test_sets_of_pairs_are_described_in_chinese() -> None:
 def test_a_refused_picture_is_described_in_chinese() -> None:
     page = asked("pictures", lang="zh")
     with use_language("zh"):
-        page.file_uploader[0].upload("a.png", b"GIF89a", "image/png").run()
+        uploader(page, "picture_file").upload("a.png", b"GIF89a", "image/png").run()
     assert english(page, PHOTOGRAPHER) == []
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import FileUploader
 
 from i18n import ENGLISH, use_language
 from inference import LocalBackend
@@ -43,6 +44,12 @@ def asked(view: str, **query: object) -> AppTest:
     page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
     page.query_params.update({name: str(value) for name, value in query.items()} | view_fields(view))
     return page.switch_page(file_of(view)).run()
+
+
+def uploader(page: AppTest, key: str) -> FileUploader:
+    """Return the field for a file whose key begins with ``key``."""
+    (field,) = (field for field in page.file_uploader if str(field.key).startswith(key))
+    return field
 
 
 def press(page: AppTest, label: str) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from playwright.sync_api import Download, FloatRect, Locator, Page, expect
+from playwright.sync_api import Download, FilePayload, FloatRect, Locator, Page, expect
 
 from inference import EMBEDDED
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.savedfiles import text_of
+from ui.show.saved_traces import UPLOAD
 from ui.state.navigation import BY_VIEW, HIDDEN, title_of, view_fields
 
 T = TypeVar("T")
+SAVED_TRACE = f".st-key-{UPLOAD}"
 FIELDS = ("base", "layer", "head", "focus", "tab")
 # A page that is opened by its address first requests Streamlit's server below that address and gets a 404.
 DEEP_LINK = r"404 \(Not Found\).*/_stcore/"
@@ -33,6 +35,13 @@ def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
 def open_options(page: Page) -> None:
     """Open the popover of the view options."""
     page.get_by_role("button", name="View options").click()
+
+
+def open_saved_trace(page: Page, file: FilePayload | Path) -> None:
+    """Open a file in the popover of saved traces"""
+    if not page.locator(SAVED_TRACE).is_visible():
+        page.locator(".st-key-saved_traces button").click()
+    page.locator(f"{SAVED_TRACE} input[type=file]").set_input_files(file)
 
 
 def address_of(view: str) -> str:

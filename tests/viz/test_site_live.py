@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,13 +15,19 @@ from attention.codec import decode_frame, frame
 from attention.similarity import pooling_shares, similarity_table
 from headlight.command_input import positional_prior_of
 from headlight.notebook import Shown
+from headlight.site_lessons import LIVE_CHECKS
+from i18n import LazyMessage, translate, use_language
 from inference import LocalBackend, TraceRequest
 from inference.browser.export import POOLINGS, ROWS, row_files, tokenizer_file
 from inference.files import embedded
+from lessons.answer_key import CheckContext, CheckInput, Unanswerable
+from lessons.checks import truth
+from lessons.schema import CheckCall
 from tests.support.cases import loop_over
 from tests.support.deno_scripts import run_script
 from viz import site_live
 from viz.components.explore.content import places
+from viz.components.script import translated_words
 from viz.site_live import LICENCES, RUNTIME, TOKENIZERS, VENDOR, WASM, NoVendor, check_file, vendor_file
 
 # The SHA-256 of ort-wasm-simd-threaded.wasm in onnxruntime-web 1.30.0.
@@ -71,7 +77,8 @@ def shown() -> list[Shown]:
 
 
 @pytest.fixture(scope="module")
-def read(shown: list[Shown], tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def folder(shown: list[Shown], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the tokenizer, and with a file of each text and its maps."""
     folder = tmp_path_factory.mktemp("texts")
     (folder / "tokenizer.json").write_bytes(tokenizer_file(embedded.folder()))
     for at, each in enumerate(shown):
@@ -81,7 +88,12 @@ def read(shown: list[Shown], tmp_path_factory: pytest.TempPathFactory) -> list[d
         header |= {"layers": view.layers, "heads": view.heads}
         content = frame(header, {name: (array, "float32") for name, array in maps.items()})
         (folder / f"{at}.bin").write_bytes(content)
-    files = [folder / f"{at}.bin" for at in range(len(shown))]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def read(folder: Path) -> list[dict[str, Any]]:
+    files = [folder / f"{at}.bin" for at in range(len(TEXTS))]
     found: list[dict[str, Any]] = run_script(READ, folder / "tokenizer.json", *files)
     return found
 
@@ -174,3 +186,82 @@ def test_the_browser_computes_the_same_similarity(tmp_path: Path) -> None:
         expected = similarity_table(*(pooling_shares(array, (False,) * len(array), pooling) for array in (a, b)))
         np.testing.assert_allclose(cosine, expected.cosine, atol=1e-6)
         np.testing.assert_allclose(np.reshape(table, (3, 4)), expected.table, atol=1e-6)
+
+
+HEAD = {"layer": 3, "head": 1}
+# The number of a text, a check, and its arguments.
+CHECKED: list[tuple[int, str, dict[str, Any]]] = [
+    *((0, name, {**HEAD, "word": "IT", "to": "animal"}) for name in ("weight", "usual", "weight_rank")),
+    *((0, name, {"word": "it", "to": "animal"}) for name in ("head_linking", "head_giving_most")),
+    (0, "usual", {**HEAD, "word": "[CLS]", "to": "it"}),
+    (1, "weight", {"layer": 2, "head": 4, "word": "hello#3", "to": "hello"}),
+    (2, "weight_rank", {**HEAD, "word": "##dis", "to": "猫 [UNK]"}),
+    (3, "preferred", {**HEAD, "word": "it", "to": "cat#2", "over": "mat"}),
+    (3, "heads_preferring", {"word": "it", "to": "cat", "over": "mat"}),
+    *((0, "most_looked_at", {"layer": 5, "head": 3, "word": ".", "special": special}) for special in (True, False)),
+    *((2, "head_at_offset", {"offset": offset}) for offset in (-1, 2)),
+    (3, "most_to_later", {}),
+    (4, "usual", {**HEAD, "word": "a", "to": "a"}),  # without other words
+    (4, "head_at_offset", {"offset": 1}),  # without an answer
+    (4, "weight", {**HEAD, "word": "it", "to": "a"}),
+    (4, "weight", {**HEAD, "word": "a#2", "to": "a"}),
+]
+CHECK = """
+import { Tokenizer } from "%(vendor)s/tokenizers.min.mjs";
+import { decodeFrame } from "%(components)s/shared/frames.js";
+import { speak } from "%(components)s/shared/words.js";
+import { readText } from "%(components)s/site/live_cells.js";
+import { checkSentence } from "%(components)s/site/live_checks.js";
+const [tokenizerFile, casesFile, folder] = Deno.args;
+const tokenizer = new Tokenizer(JSON.parse(Deno.readTextFileSync(tokenizerFile)), {});
+const { words, cases } = JSON.parse(Deno.readTextFileSync(casesFile));
+speak(words);
+const found = cases.map(({ at, check }) => {
+  const content = Deno.readFileSync(`${folder}/${at}.bin`).buffer;
+  const { header: { text, pair, layers, heads }, arrays } = decodeFrame(content);
+  const { cells } = readText(tokenizer, text, pair);
+  const size = cells.length ** 2;
+  const maps = [];
+  for (let layer = 0; layer < layers; layer++) {
+    const { data } = arrays[`maps.${layer}`];
+    for (let head = 0; head < heads; head++) maps.push(data.subarray(head * size, (head + 1) * size));
+  }
+  try {
+    return checkSentence(check, { maps, heads, cells });
+  } catch (error) {
+    return error.message;
+  }
+});
+console.log(JSON.stringify(found));
+"""
+
+
+class Recorded:
+    """A backend that has traced a single text."""
+
+    def __init__(self, shown: Shown) -> None:
+        self.trace = lambda _request: shown.trace
+
+
+def checked(shown: Shown, name: str, given: dict[str, Any]) -> LazyMessage:
+    """Return the app's sentence of a check, or the reason why there is none."""
+    try:
+        return truth(CheckCall(name, tuple(given.items())), CheckContext(Recorded(shown), CheckInput("", ""))).said  # type: ignore[arg-type]
+    except Unanswerable as error:
+        return cast(LazyMessage, error.args[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_browser_states_the_answers_of_checks(shown: list[Shown], folder: Path, language: str) -> None:
+    said = [checked(shown[at], name, given) for at, name, given in CHECKED]
+    with use_language(language):
+        cases = [
+            {"at": at, "check": {"name": name, "given": given, "template": translate(LazyMessage(each.template))}}
+            for (at, name, given), each in zip(CHECKED, said, strict=True)
+        ]
+        asked = {"words": translated_words("site/site"), "cases": cases}
+        (folder / "cases.json").write_text(json.dumps(asked), encoding="utf-8")
+        found = run_script(CHECK, folder / "tokenizer.json", folder / "cases.json", folder)
+        assert found == [translate(each) for each in said]
+    assert {name for _at, name, _given in CHECKED} == set(LIVE_CHECKS)

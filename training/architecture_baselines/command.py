@@ -1,4 +1,4 @@
-"""The command `python -m training rivals`, which trains and measures the networks."""
+"""The command `python -m training rivals`, which trains the Transformer and its baselines and measures them."""
 
 from __future__ import annotations
 

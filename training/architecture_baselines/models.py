@@ -1,7 +1,7 @@
 """Three sequence models: an LSTM, a CNN and a Transformer.
 
-Each maps token ids (row, position) to scores (row, position, token). The method `read` begins at the token vectors
-(row, position, WIDE), so that gradients with respect to them can be computed.
+Each maps token ids (row, position) to scores (row, position, token). The method `read` takes token vectors (row,
+position, WIDE) instead of ids, so that gradients with respect to them can be computed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Convolutional(SequenceModel):
         self.layers = nn.ModuleList(nn.Conv1d(CONVOLVED, CONVOLVED, KERNEL, dilation=step) for step in APART)
 
     def inside(self, vectors: Tensor) -> Tensor:
-        """Return states with a receptive field of REACH positions: the current position and those before it."""
+        """Return hidden states that depend on REACH positions: the current position and those before it."""
         states: Tensor = self.widen(vectors).transpose(1, 2)  # (row, channel, position)
         for step, layer in zip(APART, self.layers, strict=True):
             before = functional.pad(states, ((KERNEL - 1) * step, 0))
@@ -128,10 +128,7 @@ class TransformerLayer(nn.Module):
 
 
 def sinusoids(places: int) -> Tensor:
-    """Return sinusoidal position encodings (position, WIDE), for any length.
-
-    They are those of arXiv:1706.03762, section 3.5.
-    """
+    """Return sinusoidal position encodings (position, WIDE), for any length (arXiv:1706.03762, section 3.5)."""
     at = torch.arange(places).float()[:, None]
     angles = at / 10_000 ** (torch.arange(0, WIDE, 2).float() / WIDE)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)

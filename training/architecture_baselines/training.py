@@ -37,11 +37,11 @@ OTHERS = 6  # letters that are fillers
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """A task: ``draw`` returns ids and targets for a number of rows and a distance between the dependent tokens.
+    """A synthetic task: ``draw`` returns ids and targets for a number of rows and a distance.
 
-    There are ``tokens`` different ids; ``chance`` is the accuracy of guessing, and ``least`` the shortest distance. If
-    ``masked``, several positions have a target that depends on earlier positions only, so attention must be causal. If
-    ``running``, every position has a target, but only the last is scored.
+    The distance is that between the tokens that depend on each other; ``least`` is the shortest. There are ``tokens``
+    different ids, and ``chance`` is the accuracy of guessing. If ``masked``, targets depend on earlier positions only,
+    so attention must be causal. If ``running``, every position has a target, but only the last is scored.
     """
 
     tokens: int
@@ -53,9 +53,10 @@ class SyntheticTask:
 
 
 def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Draw texts of letters, a gap, a mark and the same letters, as ids and targets (row, position).
+    """Draw texts that are to be copied; return ids and targets, each (row, position).
 
-    All letters of a text differ. The target at a position is the letter at the next position.
+    A text has some letters, a gap, a mark and the same letters again. All letters of a text differ. The target at a
+    position is the letter at the next position.
 
     >>> ids, targets = copying(np.random.default_rng(0), 1, 9)
     >>> ids[0].tolist()
@@ -146,9 +147,10 @@ TIMED_ROWS, TIMES = 16, 5  # texts in a timed step, and repetitions; the minimum
 
 
 def accuracy(network: SequenceModel, task: SyntheticTask, distances: Sequence[int] = DISTANCES) -> Points:
-    """Return the pairs (distance, accuracy) of a network for each distance of at least ``task.least``.
+    """Return the accuracy of a network at each distance, as pairs (distance, accuracy).
 
-    For a running task, only the last position is scored.
+    Distances below ``task.least`` are left out. If every position of a text has a target (``task.running``), only the
+    last is scored.
     """
     return tuple(
         (distance, round(_share(network, task, distance), 4)) for distance in distances if distance >= task.least
@@ -170,8 +172,8 @@ def _share(network: SequenceModel, task: SyntheticTask, distance: int) -> float:
 def gradient(network: SequenceModel, task: SyntheticTask, distance: int = LOOKED_BACK) -> tuple[float, ...]:
     """Return the gradient norm of the last position's score with respect to each token vector.
 
-    The score of the target is taken relative to the mean score of all tokens. Norms are averaged over texts and
-    ordered backwards from the last position.
+    The score is that of the target minus the mean score of all tokens. Norms are averaged over texts, and begin with
+    the last token.
     """
     ids, targets = _texts(task, distance, 0)
     vectors = network.vectors(ids).detach().requires_grad_()

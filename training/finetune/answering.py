@@ -1,4 +1,4 @@
-"""Fine-tuning on questions about passages: windows as arrays, the run, and its answers (arXiv:1810.04805)."""
+"""Fine-tuning for questions about passages (arXiv:1810.04805): windows as arrays, the run, and its answers."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ def _passage_letters(passage: str, offsets: Sequence[Letters], kinds: Sequence[i
 def answer_questions(
     model: Any, asked: QuestionWindows, padding: int, where: Precision, no_answer: bool
 ) -> tuple[list[BestSpans], float]:
-    """Return the best span of every question over its windows, and the mean loss in nats, without dropout.
+    """Return the best answer span of every question over its windows, and the mean loss in nats.
 
-    The model's mode (training or evaluation) is restored afterwards.
+    Dropout is off; afterwards the model returns to its mode (training or evaluation).
     """
     learning = model.training
     model.eval()

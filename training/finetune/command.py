@@ -58,7 +58,7 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
 
 
 def remove_checkpoints(run: FinetuneRun) -> None:
-    """Delete the weights in the folder of a finished run; those of an unfinished run are kept."""
+    """Delete the weights in the folder of a finished run; an unfinished run keeps its weights."""
     if run.progress.step >= run.progress.schedule.last:
         for needless in (run.folder / "checkpoint.pt", best_weights_file(run.folder)):
             needless.unlink()
@@ -197,7 +197,7 @@ def run_to_end(
 
 
 def check_places(asked: argparse.Namespace) -> None:
-    """Raise UserError if the file for the scores cannot be written."""
+    """Raise UserError if the JSON file for the scores cannot be written."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 

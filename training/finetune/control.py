@@ -1,4 +1,7 @@
-"""The shuffled-label control of a fine-tuning, and the heads that fine-tuning changes more than the control."""
+"""The shuffled-label control of a fine-tuning: a model trained in the same way on shuffled labels.
+
+Heads that fine-tuning changes more than the control changes have learned something from the labels.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +42,17 @@ class ShuffledLabelRun(FinetuneRun):
     """A fine-tuning run on shuffled labels, which is never evaluated."""
 
     def assess(self) -> None:
-        """Skip the evaluation: the weights of a fixed last step are saved, so no checkpoint has to be chosen."""
+        """Do nothing: the weights of the last step are saved, so no checkpoint has to be chosen by its score."""
 
 
 def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Train the shuffled-label controls of the model in ``taught``; return False if training is interrupted.
+    """Train the controls on shuffled labels; return False if training is interrupted.
 
-    Each control is saved in its own subfolder of ``folder``; the other arguments are those of the fine-tuning. After
-    Ctrl-C or SIGTERM the same call resumes the unfinished control. May raise UserError.
+    ``taught`` is the folder of the fine-tuned model. Each control is saved in its own subfolder of ``folder``. The
+    other arguments are those of the fine-tuning. After Ctrl-C or SIGTERM the same call resumes the unfinished control.
+    May raise UserError.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
@@ -89,10 +93,9 @@ def _teach(  # noqa: PLR0913  # the same arguments, and the number of the contro
 def shuffle_labels(labels: LabeledDataset, seed: int, number: int = 0) -> LabeledDataset:
     """Return the texts with shuffled labels in the train and dev rows; test rows are unchanged.
 
-    Classes are permuted among texts, so their frequencies stay and a text carries no information about its label.
-    Tags are permuted among all words of all texts: a permutation within a text would preserve its number of names,
-    and a permutation of whole tag sequences would preserve positions and transitions ("I-PER" after "B-PER"). Only
-    the label frequencies remain to be learned.
+    Classes are permuted among texts, so a text says nothing about its label. Tags are permuted among all words of all
+    texts. Permuting within a text would keep the number of names, and permuting whole tag sequences would keep
+    positions and transitions ("I-PER" after "B-PER"). Only the label frequencies remain to be learned.
 
     >>> rows = [LabeledText(text, text.upper()) for text in "abcd"]
     >>> mixed = shuffle_labels(LabeledDataset("classify", ("A", "B", "C", "D"), rows, rows[:1], rows), seed=0)

@@ -34,10 +34,10 @@ Numbers = NDArray[np.int32]
 class Encoded:
     """Tokenised labelled texts in their order.
 
-    ``labels`` contains the label numbers: a single number for a text, a number per word, or the first and the last
-    token of an answer. ``places`` is None except for tagging. For tagging it contains, for each word, the position of
-    the token that carries its tag, GOES_ON if the word begins inside a token of the preceding word, or UNREAD if it
-    has no token, for example because of truncation.
+    ``labels`` has the label numbers: a number for a text, a number for each word, or the first and the last token of an
+    answer. For tagging, ``places`` has the position of the token at which each word's tag is predicted. It is GOES_ON
+    if the word begins inside a token of the preceding word. It is UNREAD if the word has no token, for example because
+    of truncation. For other tasks, ``places`` is None.
     """
 
     pieces: Texts
@@ -116,14 +116,14 @@ def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator
 
 
 def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, int]]) -> Numbers:
-    """Return the token that carries the tag of each word: the first that begins in it, shape (word,).
+    """Return the token at which each word's tag is predicted, shape (word,): the first that begins in it.
 
-    ``pieces`` contains (position, first letter, end) of each token, and ``words`` (start, end). A word in which no
-    token begins is GOES_ON if a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or
-    the tokenizer drops all its characters (a soft hyphen).
+    ``pieces`` has (position, first character, end) of each token, and ``words`` (start, end). A word in which no token
+    begins is GOES_ON if a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or the
+    tokenizer drops all its characters, such as a soft hyphen.
 
-    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words, truncated
-    after the second; three words of which the tokenizer drops the second.
+    The examples are: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words,
+    truncated after the second; three words of which the tokenizer drops the second.
 
     >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
     [1, 2]
@@ -166,7 +166,10 @@ class FinetuneBatch:
 
     @property
     def label_count(self) -> int:
-        """Return the number of labels in the batch: of texts, of ends of answers, or of words with their own token."""
+        """Return the number of labels in the batch, over which the loss is averaged.
+
+        They are texts, first and last tokens of answers, or words with their own token.
+        """
         return int((self.labels != NOTHING).sum())
 
 

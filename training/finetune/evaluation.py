@@ -33,8 +33,8 @@ Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and th
 class LabelShares:
     """The probabilities of all labels for every text, and the mean loss in nats.
 
-    Each array is (place, label) and its rows sum to 1. A classified text has a single place; a tagged text has a place
-    for each word with a token of its own.
+    Each text has an array (place, label), whose rows sum to 1. A classified text has a single place. A tagged text has
+    a place for each word that has its own token.
     """
 
     shares: list[NDArray[np.float32]]
@@ -67,9 +67,9 @@ def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
 
 @torch.no_grad()
 def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
-    """Compute the probabilities of all labels for every text, without dropout.
+    """Compute the probabilities of all labels for every text.
 
-    The model's mode (training or evaluation) is restored afterwards.
+    Dropout is off; afterwards the model returns to its mode (training or evaluation).
     """
     learning = model.training
     model.eval()
@@ -113,8 +113,8 @@ def classes(said: LabelShares, labels: Sequence[str]) -> list[str]:
 def tags(said: LabelShares, places: Texts, labels: Sequence[str]) -> list[Told]:
     """Return the most probable tags of each text's words, with their probabilities.
 
-    A word that begins inside a token of the preceding word continues its tag. A word without tokens is "O" with
-    unknown probability (None), unless the words around it continue a span across it.
+    A word that begins inside a token of the preceding word continues its tag. A word without tokens is inside a span if
+    the words around it are. Otherwise it is "O", with unknown probability (None).
     """
     return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
 

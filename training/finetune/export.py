@@ -122,7 +122,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
 
 
 def recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
-    """Return the settings that are needed to reproduce the run."""
+    """Return the settings by which the run can be repeated."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,
@@ -158,8 +158,8 @@ def export(  # noqa: PLR0913  # the run, and the measurements before it
 ) -> Scores:
     """Save the best model of a run, score it in float32 on the test rows, and write its model card.
 
-    The scores and the predictions are also written. ``counted`` contains the baseline's scores on the same rows, and
-    is empty for tags. ``measured`` contains the number of truncated texts.
+    The scores and the predictions are also written. ``counted`` has the baseline's scores on the same rows; it is empty
+    for tags. ``measured`` has the number of truncated texts.
     """
     load_best_weights(run.folder, run.model)
     save(run.model, run.tokenizer, folder)

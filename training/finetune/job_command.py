@@ -39,7 +39,10 @@ class JobContext:
 
     @property
     def labelled_task(self) -> LabeledTask:
-        """Return the labelled texts, which the phases after the training need; raise TypeError for questions."""
+        """Return the labelled texts; raise TypeError for questions.
+
+        They are needed by the phases after the training.
+        """
         if isinstance(self.task, QuestionSet):
             raise TypeError("questions have no labels")
         return self.task

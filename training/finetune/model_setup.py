@@ -56,7 +56,8 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 ) -> FinetuneStart:
     """Load a model with a head for these labels; raise UserError if it cannot be fine-tuned.
 
-    The head is initialised from the checkpoint if it contains a head of the same size, otherwise from the seed.
+    If the checkpoint has a head of the same size, its weights are used; otherwise the head is random, drawn by the
+    seed.
     """
     source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
@@ -93,7 +94,7 @@ def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the setti
 
 
 def fits_words(tokenizer: Any, name: str, kind: HeadKind) -> None:
-    """Raise UserError if ``kind`` needs character offsets and the tokenizer does not return them."""
+    """Raise UserError if the task ``kind`` needs character offsets and the tokenizer does not return them."""
     if kind == "answer" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -204,7 +205,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def start(texts: Iterable[str], kind: HeadKind, labels: Sequence[str], seed: int) -> FinetuneStart:
-    """Build a randomly initialised BERT whose tokens are the characters of the texts."""
+    """Build a randomly initialised BERT with the characters of the texts as its tokens."""
     words = tokenizer(texts)
     config = BertConfig(
         vocab_size=len(words),

@@ -66,8 +66,8 @@ def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
 def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
     """Return the number of steps that fit into ``seconds``, and the number of dev rows per evaluation.
 
-    ``step`` is the time in seconds of a step of ``batch`` rows; a row without a backward pass takes a third of the
-    time. ``dev`` is the number of dev rows.
+    ``step`` is the time of a training step with ``batch`` rows, in seconds; evaluating a row takes a third of its time
+    in training. There are ``dev`` dev rows.
 
     >>> plan_steps(60.0, step=0.12, batch=16, dev=700), plan_steps(18.0, step=0.4, batch=16, dev=1000)
     ((396, 500), (24, 100))
@@ -81,7 +81,7 @@ def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, 
 def schedule(last: int) -> Schedule:
     """Return the learning-rate schedule: a warm-up, then a linear decay to 0 at step ``last``.
 
-    If ``last`` is 0, nothing is learned.
+    If ``last`` is 0, the model is not trained.
 
     >>> [round(schedule(100).share(step), 2) for step in (0, 5, 6, 53, 100)]
     [0.17, 1.0, 1.0, 0.5, 0.0]

@@ -38,7 +38,7 @@ CHOICE = 2  # added to the run's seed for the choice of sentences
 class UnseenSentences:
     """Test rows whose text is not in the train rows.
 
-    Snapshots store the maps of the first ``shown`` rows only.
+    Snapshots store the attention maps of the first ``shown`` rows only.
     """
 
     rows: Sequence[Row]
@@ -51,7 +51,7 @@ class UnseenSentences:
 
 
 def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings) -> UnseenSentences | None:
-    """Sample test rows whose text is not in the train rows, by the seed; return None if there are none."""
+    """Sample test rows that do not occur among the train rows, by the seed; return None if there are none."""
     taught = {row.text for row in labels.train}
     left = {row.text: row for row in labels.test if row.text.strip() and row.text not in taught}
     if not left:
@@ -82,7 +82,7 @@ Places = NDArray[np.intp]
 
 
 class SnapshotRecorder:
-    """A recorder of a model's attention maps on fixed sentences, with a copy of the model that records.
+    """A recorder of a model's attention maps on fixed sentences; it uses a copy of the model.
 
     The constructor raises UserError if the model's maps cannot be recorded.
     """
@@ -115,9 +115,9 @@ class SnapshotRecorder:
     def telling(self, at: int) -> Places:
         """Return the positions of the tokens from which the label of sentence ``at`` is read, shape (position,).
 
-        In a tagged text these are the tokens of words whose tag is not "O". In a classified text it is the token that
-        the task head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head reads
-        their mean.
+        In a tagged text these are the tokens of words whose tag is not "O". In a classified text they are the tokens
+        that the task head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head
+        averages them.
         """
         read = self.seen.read
         if read.places is not None:
@@ -153,7 +153,7 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """The divergence of each head's attention maps from those of the initial model.
+    """The divergence of each head's attention maps from the initial model's maps.
 
     Only the first ``many`` sentences of the recorder are compared.
     """
@@ -164,10 +164,10 @@ class Drift:
         self.telling = [camera.telling(at) for at in range(many)]
 
     def measure(self, model: Any) -> tuple[dict[str, FloatArray], list[FloatArray]]:
-        """Return the drift of each head from the initial maps, and the maps of the shown sentences.
+        """Return how far each head has moved from its initial maps, and the maps of the shown sentences.
 
-        The drift is the Jensen–Shannon divergence in bits, (sentence, layer, head), averaged over all rows and
-        over the rows that the label is read from (keys in ``ROWS``); NaN if a sentence has no such row.
+        The distance is the Jensen–Shannon divergence in bits, (sentence, layer, head). It is averaged over all rows,
+        and over the rows from which the label is read (keys in ``ROWS``). It is NaN if a sentence has no such row.
         """
         every, telling, shown = [], [], []
         for at, after in enumerate(self.camera.maps(model, self.many)):
@@ -186,13 +186,13 @@ SUFFIX = Path(FILM).suffix
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The snapshots of a run: how they are measured, and the folder that they are stored in."""
+    """The snapshots of a run, the object that measures them, and the folder in which they are stored."""
 
     drift: Drift
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Delete the snapshots after a step: a run resumed there may differ from then on."""
+        """Delete the snapshots after a step, because a run that is resumed there may continue differently."""
         for file in _files(self.folder):
             if int(file.stem) > step:
                 file.unlink()
@@ -207,8 +207,9 @@ class Snapshots:
 def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
     """Load all snapshots as arrays; return None if there are none.
 
-    The arrays are ``step`` (snapshot,); ``all`` and ``telling`` (snapshot, sentence, layer, head) , divergences in
-    bits; ``maps`` (snapshot, layer, head, query, key).
+    ``step`` (snapshot,) are the training steps. ``all`` and ``telling`` (snapshot, sentence, layer, head) are
+    divergences in bits, over all rows and over the rows from which the label is read. ``maps`` are (snapshot, layer,
+    head, query, key).
     """
     files = _files(folder)
     if not files:

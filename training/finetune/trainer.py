@@ -59,8 +59,8 @@ from training.schedule import optimiser
 def freeze(model: Any, layers: int, name: str) -> None:
     """Freeze the embeddings and the lowest ``layers`` layers; 0 freezes nothing.
 
-    All parameters before the end of the last frozen layer, in the model's own order, are frozen. Raise UserError
-    if the model has fewer layers or no list of layers.
+    All parameters are frozen that come before the end of the last frozen layer, in the model's own order. Raise
+    UserError if the model has fewer layers or no list of layers.
     """
     if not layers:
         return
@@ -97,7 +97,7 @@ NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared
 
 @dataclass(frozen=True)
 class Mark:
-    """The dev score of the model at a step, to find the best weights."""
+    """The dev score of the model at a step, by which the best weights are found."""
 
     score: float
     gain: float  # negative loss
@@ -105,7 +105,9 @@ class Mark:
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """Return the sort key of weights: trained before untrained, then score (unless near zero), then loss.
+        """Return the sort key of weights: trained before untrained, then by score, then by loss.
+
+        Scores near zero count as equal.
 
         >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
         True
@@ -128,7 +130,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Save the model's weights if their score exceeds that of the saved weights; return True if saved."""
+    """Save the model's weights if their score is better than the saved weights'; return True if saved."""
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False
@@ -238,7 +240,7 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
 ) -> FinetuneRun:
     """Prepare a new fine-tuning run in a folder, or resume its checkpoint; may raise UserError.
 
-    ``made`` is the class of the run.
+    ``made`` is the subclass of FinetuneRun to create.
     """
     _refuse_nothing(labels)
     silence_transformers()
@@ -265,7 +267,7 @@ def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
 
 @dataclass(frozen=True)
 class RunInput:
-    """The data of a new run: the initial model, the encoded train rows, and the facts that must not change."""
+    """The data of a new run: the initial model, the encoded train rows, and facts that may not change later."""
 
     start: FinetuneStart
     kind: HeadKind
@@ -287,9 +289,10 @@ def begin_run(  # noqa: PLR0913  # the data of a run, its settings, and its clas
     made: type[Made],
     film: Callable[[], Snapshots | None] = lambda: None,
 ) -> Made:
-    """Return a new run of the class ``made``, or the run that the folder's checkpoint resumes; may raise UserError.
+    """Return a new run of the class ``made``, or continue from the checkpoint in the folder.
 
-    ``dev`` returns the fields of the run that depend on the number of dev rows in an evaluation.
+    ``dev`` takes the number of dev rows in an evaluation, and returns the fields of the run that depend on it. May
+    raise UserError.
     """
     start = given.start
     torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads

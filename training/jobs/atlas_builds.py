@@ -1,4 +1,4 @@
-"""Builds of head atlases from visitors' texts, one process at a time, whose progress pages show."""
+"""Builds of head atlases from visitors' texts, one process at a time, with progress for pages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class AtlasBuildStatus:
 
 
 class AtlasBuilds:
-    """The builds in a folder. Thread-safe; one build runs at a time."""
+    """The builds in a folder; thread-safe, and one build runs at a time."""
 
     def __init__(self, root: Path, command: tuple[str, ...] = COMMAND) -> None:
         """Use the folder FOLDER in ``root``, the folder of the fine-tuned models."""

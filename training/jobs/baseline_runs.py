@@ -1,4 +1,4 @@
-"""Runs of a Transformer and its baselines (LSTM, CNN), which pages start and whose progress they show."""
+"""Runs of a Transformer and its baselines (LSTM, CNN), started by pages and with progress for them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class BaselineRun(BaselineRequest):
     """The result of training a network.
 
     ``before`` and ``after`` are the gradient norms of the last position's score with respect to each token vector,
-    before and after training, ordered backwards from the last token.
+    before and after training. They begin with the last token.
     """
 
     numbers: int = 0  # number of parameters
@@ -82,7 +82,7 @@ class BaselineRun(BaselineRequest):
 
 @dataclass(frozen=True)
 class RecordedRuns:
-    """Finished runs; ``times`` holds the (number of tokens, milliseconds per step) of each network."""
+    """Finished runs; ``times`` has the pairs (number of tokens, milliseconds per step) of each network."""
 
     runs: tuple[BaselineRun, ...]
     times: Mapping[str, Points]

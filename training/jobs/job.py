@@ -303,10 +303,10 @@ def count_parameters(model: str, revision: str | None, settings: Settings) -> in
 
 
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
-    """Return the jobs to delete, oldest first, to make room for a new model within ``budget`` bytes.
+    """Return the jobs to delete, oldest first, so that a new model fits into the disk space ``budget``.
 
-    ``coming`` is the number of parameters of the new model. Jobs that wait or run, and models that they start from,
-    are never deleted.
+    ``budget`` is in bytes, and ``coming`` the number of parameters of the new model. Jobs that wait or run, and models
+    from which these start, are never deleted.
     """
     found = sorted(looks, key=lambda look: look.job.begun)
     busy = [look for look in found if look.state in ("waiting", "running")]

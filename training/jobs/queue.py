@@ -44,7 +44,7 @@ AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class TrainingProcess:
-    """A fine-tuning that runs as a child process."""
+    """A fine-tuning or build that runs as a child process."""
 
     def __init__(self, command: tuple[str, ...], folder: Path, root: Path | None = None) -> None:
         """Start the process; ``root`` is the folder of the fine-tuned models, or None for the folder above."""
@@ -66,7 +66,7 @@ class TrainingProcess:
             )
 
     def end(self, number: signal.Signals) -> None:
-        """Send a signal to the process: SIGTERM saves the best weights and exits, ``AT_ONCE`` kills."""
+        """Send a signal to the process: after SIGTERM it saves the best weights and exits; ``AT_ONCE`` kills it."""
         self.asked_to_end = True
         self._child.send_signal(number)
 
@@ -96,7 +96,7 @@ def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
 
 
 def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
-    """Return the state, and the error message, of a training that ended without writing its own status."""
+    """Return the state and the error message of a process that ended without writing its status."""
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))
@@ -224,7 +224,10 @@ class TrainingQueue:
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
-        """Return the jobs, of all visitors, that must be deleted to fine-tune this model; may raise UserError."""
+        """Return the jobs of all visitors that must be deleted before this model can be fine-tuned.
+
+        May raise UserError.
+        """
         return jobs.pushed_out(self._looks(), self.budget, jobs.count_parameters(model, revision, self.machine))
 
     def size(self, job_id: str) -> int:

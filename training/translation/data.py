@@ -173,7 +173,7 @@ def _frame(model: models.BPE) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Texts:
-    """The token ids of many texts, concatenated in one array; ``starts`` holds where each text begins."""
+    """The token ids of many texts, concatenated in one array; ``starts`` has the start of each text."""
 
     pieces: NDArray[np.int32]  # (token,) ids of all texts, concatenated
     starts: NDArray[np.int64]  # (text + 1,) offset of each text, then the end of the last

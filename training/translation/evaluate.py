@@ -64,7 +64,7 @@ Aligned = tuple[str, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class AlignmentHead:
-    """The cross-attention head whose largest weight most often falls on the aligned source word.
+    """The cross-attention head that most often has its largest weight on the aligned source word.
 
     Layers and heads are counted from 0.
     """
@@ -83,7 +83,7 @@ class AlignmentHead:
 def alignment(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Aligned] = ALIGNED
 ) -> AlignmentHead:
-    """Find the cross-attention head that aligns words best, with the target given (teacher forcing)."""
+    """Find the cross-attention head that aligns words best; the target is given (teacher forcing)."""
     before, own, strict, straight = [], [], [], []
     model.eval()
     for source, target, words in sentences:
@@ -289,7 +289,7 @@ def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> 
 def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) -> tuple[Tensor, Tensor]:
     """Return the logits (position, token) and labels (position,) of all target positions except padding.
 
-    The decoder input is the target shifted right by one position, so the query at a position generates its token.
+    The decoder input is the target shifted right by one position, so each position predicts its own token.
     """
     source, target = _to_device(batch.source, device), _to_device(batch.target, device)
     moved = torch.full_like(target, model.config.decoder_start_token_id)

@@ -236,7 +236,7 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
     """Score an exported model in float32 on held-out sentences.
 
-    Scores are also computed for the sentences whose references are all absent from the training targets ``train``.
+    Sentences are also scored separately if none of their references occurs among the training targets ``train``.
     """
     tokenizer = load_tokenizer(folder)
     where = precision("fp32")

@@ -20,7 +20,8 @@ Shortcut = tuple[str, EditSet, str]  # Label, the edits after a click, help.
 def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
     """Return the edits in a page's options; show a notice for each that could not be parsed.
 
-    If the options have none, return the ablation of ``head`` of the stack ``part``, or no edits if ``head`` is None.
+    Without edits in the options, return the ablation of ``head`` in the stack ``part``, or no edits if ``head`` is
+    None.
     """
     edits, notes = edits_of(options.edits, head, part)
     for note in notes:
@@ -29,7 +30,7 @@ def chosen_edits(options: Any, head: Head | None, part: str = "") -> EditSet:
 
 
 def keep_edits(kind: type[Any], edits: EditSet) -> None:
-    """Store the edits in the page's options ``kind`` and in its address; call this in a callback."""
+    """Store the edits in the page's options ``kind`` and in its address; use it only in a callback."""
     set_params(kind, edits=pack(edits) or NOTHING)
 
 
@@ -55,10 +56,10 @@ def draw_panel(  # noqa: PLR0913  (options of a panel, by name)
     shortcuts: Sequence[Shortcut] = (),
     form: str = "",
 ) -> None:
-    """Draw the number and names of the edited heads, a list of the edits, a text field and a button that clears all.
+    """Draw the panel of the edits: their number and names, a list, a text field, and a button that clears them.
 
-    ``kind`` is the class of the page's options, ``offered`` the heads that the list offers, zeroed or
-    with even attention, and ``form`` a description of the text field's codes.
+    ``kind`` is the class of the page's options. ``offered`` are the heads that the list offers, to be zeroed or made
+    uniform. ``form`` describes the codes for the text field.
     """
     listed, typed = widget_key(kind, "edits"), widget_key(kind, "codes")
     st.caption(count_edits(edits))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform, unpack
 from attention.head_names import head_label, parse_head
-from attention.trace import Trace
 from attention.view import View
 from i18n import _, error_message, ngettext
 from ui.show.text import format_comma_list
@@ -20,8 +19,8 @@ Head = tuple[int, int]
 def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, list[str]]:
     """Return the edits in a link, and a sentence for each edit that could not be parsed.
 
-    Without edits in the link, return the ablation of ``head``, or no edits if it is None. A head's name, such as
-    "3-1", ablates the head of the stack ``part``.
+    Without edits in the link, return the ablation of ``head``, or no edits if it is None. The name of a head in the
+    link, such as "3-1", means its ablation in the stack ``part``.
 
     >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
     (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
@@ -44,7 +43,7 @@ def edits_of(chosen: str, head: Head | None, part: str = "") -> tuple[EditSet, l
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """Return the edits after a click on ``some``: all of them added, or removed if all are present.
+    """Return the edits after a click on ``some``: all of them are added, or removed if all are present.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -55,7 +54,7 @@ def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
 
 
 def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
-    """Return the ablations of all heads outside ``layer``, so that only this layer keeps its heads.
+    """Return the ablation of all heads except those of ``layer``.
 
     >>> keep_only(1, [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=0, head=1, part=''))
@@ -64,9 +63,7 @@ def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
 
 
 def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
-    """Return the edits with all heads exchanged: ablated heads restored, and the other heads ablated.
-
-    Other edits stay.
+    """Return the edits with ablated heads restored and all other heads ablated; other edits stay.
 
     >>> swap_heads((Ablate(0, 1), Uniform(1, 0)), [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=1, head=0, part=''), Uniform(layer=1, head=0, part=''))
@@ -94,7 +91,7 @@ def describe_edit(edit: Edit) -> str:
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
-    """Return a short phrase for all edits as plain text; edits of the same word share a phrase."""
+    """Return a short phrase for all edits as plain text; edits of the same word are summarised."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
         said.append(_describe_ablated(removed))
@@ -161,11 +158,5 @@ def _list_heads(edits: Sequence[Ablate | Uniform]) -> str:
 
 
 def at_token(view: View, token: int) -> int:
-    """Return the index of the cell that contains a token, or -1 if there is none."""
+    """Return the index of the displayed word or token that contains a token; -1 if there is none."""
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), -1)
-
-
-def places_of(trace: Trace) -> list[Head]:
-    """Return (layer, head) for all heads of a model that reads a single text."""
-    records = trace.records()
-    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]

@@ -30,9 +30,9 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
 ) -> FloatArray:
     """Return the change of a number by each edit set, shape (set,); may raise UserError.
 
-    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
-    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
-    is shorter if the visitor has stopped.
+    ``numbers`` computes the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the work,
+    and ``doing`` describes it on the page. ``at_once`` limits the tokens in a batch. The array is shorter if the
+    visitor stops the work.
     """
     step = min(MOST_SETS, max(1, at_once // tokens))
     starts = range(0, len(sets), step)
@@ -42,21 +42,6 @@ def measure_changes(  # noqa: PLR0913  # independent values of a request and its
             told = numbers([(), *sets[starts[at] : starts[at] + step]])
         found.append(told[1:] - told[0])
     return np.concatenate(found)
-
-
-def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Arrange the values of heads (layer, head) as an array (layer, head), NaN for missing heads.
-
-    ``found`` may be shorter than ``places``, the heads.
-
-    >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
-    [[1.0, 2.0], [nan, nan]]
-    """
-    layers, heads = (1 + max(place[axis] for place in places) for axis in (0, 1))
-    laid = np.full((layers, heads), np.nan, np.float32)
-    for place, number in zip(places, found, strict=False):
-        laid[place] = number
-    return laid
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:

@@ -79,14 +79,14 @@ class TargetLabel:
 
 @dataclass(frozen=True)
 class TargetSpan:
-    """The explained answer: its first and last token, and the logits that are explained (inference.tasks.answers)."""
+    """The explained answer: its first and last token, and the logits to explain (inference.tasks.answers)."""
 
     first: int
     last: int
     ends: str = BOTH
 
     def score(self, values: FloatArray) -> FloatArray:
-        """Return the explained number from the start and end logits, (set, 2) -> (set,).
+        """Return the number to explain from the start and end logits, (set, 2) -> (set,).
 
         >>> values = np.array([[1.0, 2.0]])
         >>> [TargetSpan(3, 4, ends).score(values).tolist() for ends in (BOTH, START, END)]
@@ -100,8 +100,8 @@ class TargetSpan:
 class AttributionRequest:
     """A request for attributions: a trace, the span of tokens to explain, and the spans of all words.
 
-    With a ``label``, gradients and ablations explain its logit, or the logits of an answer; ``focus`` is then the span
-    that the head reads.
+    By default the vector of the span is explained. With a ``label``, its logit or the logits of an answer are
+    explained; ``focus`` is then the span that the task head reads.
     """
 
     trace: Trace

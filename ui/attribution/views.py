@@ -37,11 +37,12 @@ from viz.components.matrices.matrices import About
 from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.theme import sides
 from viz.matrix_specs.heads import agreement_matrices
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLabel:
-    """A request, its prediction, and the label that is explained."""
+    """A label to explain, with the request for the prediction and its answer."""
 
     request: TraceRequest
     prediction: LabelAnswer
@@ -56,7 +57,7 @@ class ExplainedLabel:
 
     @property
     def at(self) -> int | None:
-        """Return the index of the token that carries the tag, or None if the label belongs to the whole text."""
+        """Return the index of the token at which the tag is predicted, or None for a label of the whole text."""
         return self.place.reads[0] if self.of_word else None
 
     @property
@@ -87,7 +88,7 @@ def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> st
 
 
 def surest_label(said: LabelAnswer, outside: str) -> int:
-    """Return the index of the place with the largest logit of a label other than ``outside``, or 0."""
+    """Return the index of the word with the largest logit of any label except ``outside``, or 0."""
     named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
     return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
 
@@ -109,7 +110,7 @@ def describe_prediction(asked: ExplainedLabel) -> str:
 
 
 def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
-    """Return the model and the texts of a prediction, as the provenance of saved files."""
+    """Return the model and the texts of a prediction, for the provenance of saved files."""
     read = {"text": asked.request.text, "pair": asked.request.pair or ""}
     made = model_fields(get_backend().identity(asked.request.model, asked.request.revision))
     return made | {name: value for name, value in read.items() if value}
@@ -151,27 +152,30 @@ def ranks(rows: FloatArray) -> FloatArray:
     return found
 
 
-def draw_methods(
+def draw_methods(  # noqa: PLR0913  (independent options, by name)
     ways: AttributionSet,
     cells: Sequence[DisplayToken],
     key: str,
     on_pick: Callable[[], None] | None = None,
     about: About | None = None,
+    computation: Computation | None = None,
 ) -> None:
-    """Draw two matrices: the scores of words by each method, and the agreement of each two methods.
+    """Draw two matrices: the scores of words by each method, and the agreement of each pair of methods.
 
-    The widget keys are ``key`` and ``key`` with the suffix “_ways”.
+    The widget keys are ``key`` and ``key`` with the suffix “_ways”. ``computation`` gives the scores.
     """
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
     by_word, by_way = agreement_matrices(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
     numbers = True if len(cells) <= NUMBERED else None
-    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about)
+    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about, computation=computation)
     draw_matrices([by_way], f"{key}_ways", about=about)
 
 
 def places_of_largest(values: FloatArray) -> list[int]:
-    """Return the indices of the largest value and of values that tie with it (relative difference TIED).
+    """Return the indices of the largest value and of values that are nearly as large.
+
+    The relative difference is at most TIED.
 
     >>> places_of_largest(np.array([0.1, 0.5, 0.5])), places_of_largest(np.zeros(2))
     ([1, 2], [0, 1])
@@ -180,11 +184,10 @@ def places_of_largest(values: FloatArray) -> list[int]:
 
 
 def describe_agreement(ways: AttributionSet) -> str:
-    """Return sentences on how well the methods agree with the ablation of words.
+    """Return sentences on how well the methods agree with the ablation of words, the causal measure.
 
-    The sentences count the methods with the same top word and name the methods with the highest and the lowest
-    rank correlation. A method with a tie has no top word. Return "" if no method has a rank correlation with the
-    ablation.
+    They count the methods with the same top word, and name the methods with the highest and the lowest rank
+    correlation. A method with a tie has no top word. Return "" if no method has a rank correlation with the ablation.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -294,7 +297,7 @@ def _reader(asked: ExplainedLabel) -> str:
 def draw_word_effects(ways: AttributionSet, cells: Sequence[DisplayToken], name: str, key: str) -> None:
     """Show the word with the largest effect in a sentence, and all words as a shaded strip.
 
-    ``name`` is the explained number on the page, and ``key`` that of the strip.
+    ``name`` is the name of the explained number on the page, and ``key`` the widget key of the strip.
     """
     falls = ways.values(EFFECT)
     if falls is None:

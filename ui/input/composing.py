@@ -43,10 +43,11 @@ def compose(  # noqa: PLR0913  (independent options, by name)
     chip: bool = True,
     pairs: bool = True,
 ) -> None:
-    """Draw the text box for a model of the kind ``kind``, with the model and the view options unless ``chip`` is False.
+    """Draw the text box for a model of the kind ``kind``, such as "encoder".
 
-    ``answering`` is the model of the page if it may be a substitute of the selected model. With ``live`` the page is
-    updated while the visitor types. ``pairs`` is False on a page that reads single texts only.
+    The model and the view options are drawn next to it unless ``chip`` is False. ``answering`` is the page's model, if
+    it may be a substitute for the selected model. With ``live`` the page is updated while the visitor types. ``pairs``
+    is False on a page that reads single texts only.
     """
     takes_pair, takes_target = kind == "encoder" and pairs, kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
@@ -64,9 +65,9 @@ def compose(  # noqa: PLR0913  (independent options, by name)
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:
-    """Return the examples for a kind of model that an installed model can read.
+    """Return the examples for a kind of model, if an installed model can read them.
 
-    An example without a model is English. An example without kinds is only for models that do not translate.
+    An example without a model is English. An example without kinds is for all models except translators.
     """
     installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]

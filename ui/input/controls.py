@@ -35,11 +35,11 @@ def control_row(name: str) -> DeltaGenerator:
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str = "", *given: Any, **more: Any) -> Any:
-    """Draw the widget of an option, the field ``name`` of the options ``kind``, and return its value.
+    """Draw the widget of an option and return its value.
 
-    ``widget`` is a method of st or of a column. Label, help and choices are those of the field's declaration
-    (viz/options.py), unless they are given here because they depend on the data. ``format_func`` may return lazy
-    messages, which are translated here. ``shown`` replaces the option's value.
+    The option is the field ``name`` of the page's options ``kind``. ``widget`` is a method of st or of a column. Label,
+    help and choices come from the field's declaration (viz/options.py), or are given here if they depend on the data.
+    ``format_func`` may return lazy messages, which are translated here. ``shown`` replaces the option's value.
     """
     declared = options_of(kind)[name]
     key = widget_key(kind, name)
@@ -65,8 +65,9 @@ ALL_STAGES = "all"  # Value of an option "stage" that shows every stage, such as
 def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: DeltaGenerator | None = None) -> str:
     """Draw the row of stages with the buttons Back and Next, and return the stage to show, or ALL_STAGES.
 
-    The options ``kind`` have a field "stage", whose choices contain ``stages``, the titles of the stages by name and
-    in order. ``shown`` is the stage of the address. The buttons are drawn in ``buttons`` if it is given.
+    ``stages`` maps the names of the stages to their titles, in order. The page's options ``kind`` have a field "stage"
+    with these choices. ``shown`` is the stage in the address. ``buttons`` is the container of the buttons, if it is not
+    the row itself.
     """
     names = list(stages)
     at = names.index(shown) if shown in names else len(names)
@@ -89,9 +90,9 @@ def pick_stage(kind: type[Any], stages: Mapping[str, str], shown: str, buttons: 
 
 
 def draw_back_and_next(key: str, at: int, count: int, go: Callable[[int], None], keys: bool = True) -> None:
-    """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the number of the new step.
+    """Draw the buttons Back and Next for step ``at`` of ``count``; ``go`` is called with the new step.
 
-    With ``keys``, Alt+Page Up and Alt+Page Down do the same. ``at`` = ``count`` is the place after the last step.
+    With ``keys``, Alt+Page Up and Alt+Page Down do the same. If ``at`` is ``count``, all steps are finished.
     """
     for label, step, shortcut in ((_("Back"), -1, "Alt+PageUp"), (_("Next"), 1, "Alt+PageDown")):
         st.button(
@@ -195,10 +196,11 @@ def write(places: Collection[Place]) -> str:
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
-    """Return the word that is hidden at first: the example's focus word, else the last of the first SHOWN.
+    """Return the word that is hidden at first, as character spans.
 
-    The result is () if the text contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a
-    script without spaces, each character is a word.
+    It is the focus word of the example, or else the last of the first SHOWN words. The result is () if the text
+    contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a script without spaces, each
+    character is a word.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())
@@ -220,7 +222,9 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
-    """Return the hidden places after a click on tokens: hide all of them, or uncover them if all are hidden.
+    """Return the hidden character spans after a click on tokens.
+
+    The click hides all these tokens, or uncovers them if all are hidden.
 
     >>> row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
     >>> toggle_hidden(row, [], [0, 1]), toggle_hidden(row, [(0, 0, 7)], [1])

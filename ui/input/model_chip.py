@@ -65,10 +65,10 @@ MODEL = gettext_lazy("Model")
 
 
 def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """Draw the select box of a model and its revision, with ``model`` and ``revision`` selected.
+    """Draw the select boxes of a model and its revision.
 
-    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a unique
-    prefix for the widget keys of this picker.
+    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a prefix that makes
+    the widget keys unique.
     """
     cards = {card.id: card for card in fine_tuning.cards(model)}
     names = list(cards) if model in cards else [*cards, model]

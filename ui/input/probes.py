@@ -1,4 +1,4 @@
-"""Probes: ready questions about which head links two words, from the app or from the reader's files."""
+"""Probes: prepared questions of the form "Which head links these words?", from the app or from a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ OWN = gettext_lazy("My own")  # default family of a reader's probes
 
 @dataclass(frozen=True)
 class Probe:
-    """A test of heads: a source word and two candidates in a text, a changed text, and harmless changes."""
+    """A prepared question about heads: a text with a source word and two candidates.
+
+    It may have a changed text, for which the other candidate is right, and rewordings that should not matter.
+    """
 
     name: str
     text: str

@@ -1,7 +1,7 @@
 """The second of two texts that a view compares: ready pairs of texts, and the controls.
 
-A view that has a second text declares an option ``other`` with it; "" is the text that a ready pair gives for the
-first text.
+Such a view declares an option ``other`` for the second text. If it is "", the text is taken from the ready pair that
+contains the first text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAIRS = tuple(probe for probe in LIBRARY if probe.other)  # the ready pairs: a p
 
 
 def other_of(text: str) -> str:
-    """Return the other text of the ready pair that contains this text, or "".
+    """Return the text that a ready pair contrasts with this text, or "".
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -54,10 +54,9 @@ def has_common_words(text: str, other: str) -> bool:
 
 
 def settle_second_text(kind: type[Any], choice: ViewState, other: str) -> str:
-    """Return the second text: ``other``, else the text that a ready pair gives for the first, else "".
+    """Return the second text: ``other``, else the text that a ready pair has for the first, else "".
 
-    If the reader edits the first text, the second text on the page stays and becomes the reader's own: it is stored in
-    the options ``kind``.
+    If the reader edits the first text, the second text on the page stays, and is stored in the options ``kind``.
     """
     shown: str = st.session_state.get(OTHER, "")
     if not other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -74,10 +73,10 @@ def pick_second_text(
     about: str = ALIGNED,
     **fixed: str,
 ) -> str:
-    """Draw the controls of the second text and return it, "" if there is none yet.
+    """Draw the controls of the second text and return it; "" if there is none yet.
 
-    A text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
-    ready pair clears them. ``place`` is a row of controls, by default a new one; ``about`` is the help of the text.
+    The text is stored in the options ``kind``. If the reader types it, the options ``fixed`` are stored with it; a
+    ready pair clears them. ``place`` is a row of controls, by default a new row, and ``about`` is the help text.
     """
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = other

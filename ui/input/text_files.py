@@ -72,8 +72,8 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
     """Draw the selection of an encoding if a file is not Unicode; return it, or "" to guess.
 
-    ``read`` returns the content and is called once for each file. ``before`` is the encoding of the last run, for a
-    page that shows the guess itself.
+    ``read`` returns the content and is called once for each file. ``before`` is the encoding in the last run; a page
+    passes it if it shows the guess itself.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:

@@ -56,7 +56,7 @@ def require_readable(trace: Trace, head: str = "") -> Trace:
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
     """Raise UserError if at least a third of the tokens of a text in ``row`` are unknown to the model.
 
-    Pages without a trace call this function; the others call ``require_readable``.
+    It is for pages without a trace; other pages call ``require_readable``.
     """
     text = row.unreadable()
     if not text:

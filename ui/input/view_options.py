@@ -1,16 +1,15 @@
-"""Controls of the language, the part of the model, the view options, and saved traces."""
+"""Controls of the language, the stack of the model, and the view options."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from attention.trace import Trace
-from i18n import _, active_language, available_languages, error_message, gettext_lazy, language_name, translate
+from i18n import _, active_language, available_languages, gettext_lazy, language_name, translate
 from inference.text.words import is_chinese
 from ui.run.notices import show_notice
-from ui.run.services import ViewOptions, get_trace_store
-from ui.show.views import link_to_view
-from ui.state.session import NEW_MODEL, UNSELECTED, change_language, open_picture, opened_picture, set_view_state
+from ui.run.services import ViewOptions
+from ui.state.session import UNSELECTED, change_language, set_view_state
 from ui.state.view_state import ViewState
 
 LANGUAGES_KEY = "picked_language"
@@ -41,9 +40,9 @@ HELP = gettext_lazy("The encoder reads the source; the decoder attends to its ow
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
-    """Draw the selection of the part (encoder, decoder, cross-attention) if the trace has several.
+    """Draw the selection of the stack (encoder, decoder, cross-attention) if the trace has several.
 
-    Show a notice if the part has no queries, keys and values.
+    Show a notice if the stack has no queries, keys and values.
     """
     if len(trace.parts) > 1:
         st.session_state[PARTS_KEY] = look.part or trace.part
@@ -73,8 +72,6 @@ def _describe_missing(trace: Trace, look: ViewOptions) -> str:
     )
 
 
-UPLOAD, PROBLEM = "opened_file", "open_problem"
-
 WORDS = gettext_lazy(
     "Merges the tokens of a word: sums attention to it, averages attention from it (arXiv:1906.04341)."
 )
@@ -86,10 +83,9 @@ NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the mode
 
 
 def draw_view_options(choice: ViewState) -> None:
-    """Draw the popover of the view options and the saved traces."""
-    with st.popover(_("View options"), help=_("Whole words, special tokens and saved traces.")):
+    """Draw the popover of the view options."""
+    with st.popover(_("View options"), help=_("Whole words and special tokens.")):
         _draw_switches(choice)
-        _draw_saved_traces(choice)
 
 
 def _draw_switches(choice: ViewState) -> None:
@@ -105,43 +101,9 @@ def _draw_switches(choice: ViewState) -> None:
         st.caption(translate(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
 
 
-def _draw_saved_traces(choice: ViewState) -> None:
-    """Draw the upload of a saved trace, and the button that closes it."""
-    st.file_uploader(
-        _("Open saved trace"),
-        type="safetensors",
-        key=UPLOAD,
-        on_change=_open,
-        help=_("A file that “Save the trace” wrote."),
-    )
-    for problem in st.session_state.pop(PROBLEM, []):
-        show_notice(problem)
-    if opened_picture() is not None:
-        show_notice(_("The file is of a picture."), role="status")
-        link_to_view("pictures", _("Image attention"), icon=":material/image:")
-    if choice.opened:
-        st.button(_("Close the file"), on_click=set_view_state, kwargs=NEW_MODEL, help=_("Back to the text above"))
-
-
 def _switch(label: str, field: str, value: bool, help_text: str, *, disabled: bool = False) -> None:
     key = f"switch_{field}"
     st.session_state[key] = value
     kind = int if field == "count" else bool
     change = lambda: set_view_state(**{field: kind(st.session_state[key])})  # noqa: E731  (a widget's callback)
     st.checkbox(label, key=key, help=translate(help_text), on_change=change, disabled=disabled)
-
-
-def _open() -> None:
-    uploaded = st.session_state[UPLOAD]
-    if uploaded is None:
-        return
-    try:
-        trace = get_trace_store().open(uploaded.getvalue())
-    except ValueError as error:
-        st.session_state[PROBLEM] = [error_message(error)]
-        return
-    if trace.picture is not None:  # A picture's trace has no text for other pages.
-        open_picture(trace)
-        return
-    changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}
-    set_view_state(**{**NEW_MODEL, **changes, "opened": trace.id})

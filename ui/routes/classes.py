@@ -1,7 +1,7 @@
 """The route by which students' pages wait for a change of their class (long polling).
 
-The response is sent as soon as the class changes, or after some seconds. All requests for the same version of a class
-share a single polling task, which queries the store forty times a second.
+The response is sent as soon as the class changes, or after some seconds. All requests about the same version of a class
+share a task that queries the store forty times a second.
 """
 
 from __future__ import annotations

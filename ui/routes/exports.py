@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -15,7 +16,7 @@ from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
 from i18n import error_message, gettext_lazy
-from inference import TraceRequest
+from inference import LocalBackend, TraceRequest
 from ui.routes.traces import FILES as MAKING
 from ui.routes.traces import PREFIX, file_response, serve_trace
 from ui.run.positional_prior import prior_map
@@ -26,10 +27,11 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_json
 from viz.paper.matrix import draw_matrix
+from viz.paper.notebook import citation, computation_notebook, weights_computation, weights_methods
 from viz.paper.page import FORMATS as IMAGES
 from viz.paper.page import BadOption, paper_options, render
 from viz.paper.tables import FORMATS as TABLES
-from viz.paper.tables import table_file, weights_notebook, weights_table
+from viz.paper.tables import table_file, weights_table
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
@@ -85,13 +87,24 @@ def notebook(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return a notebook that reproduces the selected head's weights."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
-    content = weights_notebook(view, layer, head, _request_fields(trace))
+    computation = weights_computation(view, layer, head, _request_of(trace))
+    about = weights_methods(view, layer, head)
+    content = computation_notebook(computation, LocalBackend, about, view.weights(layer, head).astype(np.float64))
     name = file_stem("headlight-attention", caption(view, layer, head))
     return file_response(f"{name}.ipynb", "application/x-ipynb+json", content)
 
 
-def _request_fields(trace: Trace) -> dict[str, Any]:
-    """Return the fields of the request that gives the trace; raise BadRequest for files, pictures and edits."""
+def methods(trace: Trace, look: ViewOptions, request: Request) -> Response:
+    """Return the methods sentence of the selected head's weights and the citation, separated by an empty line."""
+    view = get_trace_store().view(trace, look)
+    layer, head = head_of(request.query_params, view)
+    name = f"{file_stem('headlight-methods', caption(view, layer, head))}.txt"
+    content = f"{weights_methods(view, layer, head)}\n\n{citation()}\n"
+    return file_response(name, "text/plain; charset=utf-8", content.encode())
+
+
+def _request_of(trace: Trace) -> TraceRequest:
+    """Return the request that gives the trace; raise BadRequest for files, pictures and edits."""
     plain: dict[str, Any] = {"model": trace.model.name, "text": trace.text}
     optional: dict[str, Any] = {"pair": trace.pair, "target": trace.target_text, "revision": trace.model.revision}
     if trace.whole is not None:
@@ -99,8 +112,8 @@ def _request_fields(trace: Trace) -> dict[str, Any]:
     for count in range(len(optional) + 1):
         for names in itertools.combinations(optional, count):
             fields = plain | {name: optional[name] for name in names if optional[name]}
-            if TraceRequest(**fields).key == trace.id:
-                return fields
+            if (request := TraceRequest(**fields)).key == trace.id:
+                return request
     raise BadRequest(gettext_lazy("A notebook cannot reproduce an opened file, a picture or an edited pass."))
 
 
@@ -116,6 +129,7 @@ FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
     "export.json": json,
     "export.html": html,
     "export.ipynb": notebook,
+    "export.txt": methods,
     "links.csv": links,
 }
 

@@ -20,7 +20,7 @@ from ui.state.language import ADDRESS
 
 
 def use_request_language(request: Request) -> AbstractContextManager[None]:
-    """Inside the block, translate messages to the language of the request's address, else to English."""
+    """Inside the block, translate messages to the language in the request's address, or to English."""
     return use_language(request.query_params.get(ADDRESS, ENGLISH))
 
 
@@ -38,7 +38,7 @@ Make = Callable[[Request], Response]
 
 
 def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs ``make`` in threads of its own, taking visitors in turn.
+    """Return an endpoint that runs ``make`` in separate threads, taking visitors in turn.
 
     The threads that serve pages stay free.
     """
@@ -52,7 +52,7 @@ def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
 
 @asynccontextmanager
 async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken]:
-    """Inside the block, provide a cancel token: cancelled after ``seconds`` or if the client disconnects."""
+    """Inside the block, provide a cancel token that is cancelled after ``seconds`` or by a disconnection."""
     stop = CancelToken(visitor_key(request), seconds)
     gone = asyncio.ensure_future(_wait_for_disconnect(request))
     gone.add_done_callback(lambda _done: stop.stop())
@@ -74,7 +74,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Return the key by which a request's visitor is known in fair queues; "" if unknown."""
+    """Return the key that identifies a request's visitor in fair queues; "" if the visitor is unknown."""
     return next(iter(names_of(request)), "")
 
 
@@ -87,10 +87,10 @@ AGAIN = "10"  # Retry-After in seconds.
 
 
 class ConcurrencyLimit:
-    """A limit on the files made at the same time: ``at_once`` running and ``waiting`` queued requests.
+    """A limit on the files created at the same time: ``at_once`` running and ``waiting`` queued requests.
 
-    Further requests get the message ``sentence`` with 503. With ``each``, a visitor with that many running or queued
-    requests gets 503 too. Visitors are identified by all their names (address and cookie).
+    Further requests get the message ``sentence`` with status 503. With ``each``, the same applies to a visitor who has
+    that many running or queued requests. Visitors are identified by all their names (address and cookie).
     """
 
     def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
@@ -131,9 +131,9 @@ class ConcurrencyLimit:
         return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def hold_place(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the blocks of a file, which counts as running until the last block.
+        """Yield the blocks of a file; it counts as a running request until its last block.
 
-        If no place is free, nothing is yielded.
+        If the limit is reached, nothing is yielded.
         """
         if not self.places.acquire(blocking=False):
             return

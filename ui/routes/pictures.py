@@ -42,7 +42,7 @@ def picture(trace: Trace, _request: Request) -> Response:
 
 
 def patches(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map, coded as square-root bytes (attention.codec.sqrt8)."""
+    """Return a head's whole map as square-root bytes (attention.codec.sqrt8)."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -50,7 +50,7 @@ def patches(trace: Trace, request: Request) -> Response:
 
 
 def norms(trace: Trace, request: Request) -> Response:
-    """Return a head's whole map of weights times value norms, coded as square-root bytes."""
+    """Return a head's whole map of weights times value norms, as square-root bytes."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -72,7 +72,7 @@ def norms_columns(trace: Trace, request: Request) -> Response:
 
 
 def rollout(trace: Trace, _request: Request) -> Response:
-    """Return the attention rollout over all layers, coded as square-root bytes."""
+    """Return the attention rollout over all layers, as square-root bytes."""
     _sent_whole(trace)
     with get_trace_store().gate:
         return _frame(encode_map(rollout_map(trace.records(part_of(trace)))))

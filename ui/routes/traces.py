@@ -40,7 +40,7 @@ FILES = ConcurrencyLimit(
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
-    """Return the thumbnails of all heads as a binary message, with their positional priors if known."""
+    """Return the thumbnails of all heads as a binary message, with their positional priors, if known."""
     habits = prior_map(trace, look.part or None)
     return content.grid(
         get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))

@@ -1,4 +1,7 @@
-"""Counters of this process for its operator, without visitors and texts; ui/server/metrics.py serves them."""
+"""Counters of this process for its operator; they contain nothing about visitors and texts.
+
+ui/server/metrics.py serves them.
+"""
 
 from __future__ import annotations
 

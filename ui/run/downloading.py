@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
 
 
 def offer_or_show(refusal: UserError, choice: ViewState) -> None:
-    """Draw a download offer if an error asks for it, else the error with its remedy."""
+    """Draw the offer to download a model if the error calls for it, else the error with its remedy."""
     if refusal.way_out == "download":
         draw_offer(choice, refusal.details["offer"])
     else:
@@ -42,7 +42,7 @@ def offer_or_show(refusal: UserError, choice: ViewState) -> None:
 
 
 def show_command() -> None:
-    """Show the command that installs models which need no network."""
+    """Show the command that installs models without the hub."""
     st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language=None)
 
 

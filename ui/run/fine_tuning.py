@@ -38,7 +38,7 @@ def _queue(settings: Settings) -> TrainingQueue:
 
 
 def visitor() -> str:
-    """Return the visitor's id, a hash of the cookie, which marks the visitor's fine-tuning jobs."""
+    """Return the visitor's id, a hash of the cookie; it marks the visitor's fine-tuning jobs."""
     cookie = str(st.context.cookies.get(NAME, ""))
     if not VALUE.fullmatch(cookie):
         cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
@@ -46,7 +46,7 @@ def visitor() -> str:
 
 
 def hash_cookie(cookie: str) -> str:
-    """Return a hash of a cookie, to be stored in its place; the cookie cannot be recovered from it."""
+    """Return a hash of a cookie, which is stored instead of it; the cookie cannot be recovered."""
     return hashlib.sha256(cookie.encode()).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""The link from a source word to each of two candidates, in every head, for a text and its variants."""
+"""The links between a source word and two candidates, in every head, for a text and its variants."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.head_search import counterparts, favorite_counts, links, preference, weight_above_expected
+from attention.head_search import (
+    counterparts,
+    expected_links,
+    favorite_counts,
+    links,
+    preference,
+    weight_above_expected,
+)
 from attention.mask import FloatArray
 from attention.view import View
+from i18n import _, gettext_lazy, translate
 from ui.state.selection import load_baselines
 from ui.state.view_state import ViewState
+
+STRENGTHS: dict[str, str] = {"excess": gettext_lazy("weight above baseline"), "weight": gettext_lazy("weight")}
 
 
 @dataclass(frozen=True)
 class Words:
-    """A source word and two candidates, as cells of a view."""
+    """A source word and two candidates, as indices of words in a view."""
 
     source: int
     first: int
@@ -33,7 +43,8 @@ class HeadAnswers:
     words: Words
     found: FloatArray  # attention weights, (candidate, layer, head)
     usual: FloatArray  # mean weights from other words, (candidate, layer, head); NaN without any
-    strengths: FloatArray  # weights, or their excess over both baselines, (candidate, layer, head)
+    placed: FloatArray | None  # positional priors, (candidate, layer, head)
+    strengths: FloatArray  # weights, or the weights above the larger baseline, (candidate, layer, head)
     inward: bool
 
     @property
@@ -49,15 +60,29 @@ class HeadAnswers:
 
     @property
     def is_adjusted(self) -> bool:
-        """Return True if strengths are above the column mean and positional prior, not plain weights."""
+        """Return True if strengths are weights above their expected values (attention.excess), not plain weights."""
         return self.strengths is not self.found
 
+    @property
+    def measure(self) -> str:
+        """Return the name of the measure of strength."""
+        return translate(STRENGTHS["excess" if self.is_adjusted else "weight"])
+
+    def baseline(self, layer: int, head: int) -> tuple[float, str]:
+        """Return the larger baseline of the link with the first candidate, and its name."""
+        usual = float(np.nan_to_num(self.usual[0, layer, head]))
+        placed = 0.0 if self.placed is None else float(self.placed[0, layer, head])
+        return max((usual, _("column mean")), (placed, _("positional prior")), key=lambda found: found[0])
+
     def name(self, cell: int) -> str:
-        """Return the word of a cell in quotation marks."""
+        """Return a word of the view in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
 
     def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """Return (attended word, other words that attend to it most, all other words); the last two are counts."""
+        """Return the word to which the source attends most in a head, and two counts.
+
+        They are the number of other words that attend to it most, and the number of all other words.
+        """
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
         times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)
@@ -69,16 +94,9 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
     survey, habits = load_baselines(choice, view)
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
-    if inward:
-        usual = survey.crowd.usual_column(view, words.source, view.columns(words.source))
-        rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
-        placed = None if rows is None else np.array(rows)
-    else:
-        usual = survey.crowd.usual_row(view, words.source, view.rows(words.source))
-        placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
-    given = np.moveaxis(usual[..., candidates], 2, 0)
-    strengths = found if choice.by == "weight" else weight_above_expected(found, given, placed)
-    return HeadAnswers(view, words, found, given, strengths, inward)
+    usual, placed = expected_links(view, survey, habits, words.source, candidates, inward=inward)
+    strengths = found if choice.by == "weight" else weight_above_expected(found, usual, placed)
+    return HeadAnswers(view, words, found, usual, placed, strengths, inward)
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:

@@ -1,8 +1,8 @@
 """Garbage collection while the server is idle.
 
-Streamlit would collect after each script run (`runner.postScriptGC`, off in .streamlit/config.toml) and traverse
-all live objects each time. That took most of the time of a click and grew with the number of visitors. Here the
-collection runs after QUIET seconds without a script, and after LONGEST seconds on a server that is never idle.
+Streamlit would collect garbage after each script run (`runner.postScriptGC`, off in .streamlit/config.toml), which
+traverses all live objects. That took most of the time of a click and grew with the number of visitors. Here the
+collection runs if no script has run for QUIET seconds, and after LONGEST seconds on a server that is never idle.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ failures: list[float] = []  # Time of the hub's last failure, by the monotonic c
 
 
 def note_hub_failure() -> None:
-    """Record that the hub did not answer."""
+    """Record that the Hugging Face hub did not answer."""
     failures[:] = [time.monotonic()]
 
 
 def hub_in_reach() -> bool:
-    """Return False if the hub is disabled, did not answer lately, or the machine is offline."""
+    """Return False if the hub is disabled, has not answered recently, or the machine is offline."""
     lately = bool(failures) and time.monotonic() - failures[-1] < AGAIN
     return not (get_backend().settings.offline or lately) and has_route()
 
@@ -64,7 +64,10 @@ def is_loopback(address: str | None) -> bool:
 
 
 def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the names or addresses by which other machines reach this server: HEADLIGHT_HOSTS if set."""
+    """Return the names or addresses by which other machines reach this server.
+
+    HEADLIGHT_HOSTS states them if it is set.
+    """
     stated = tuple(host.strip() for host in environ.get(HOSTS, "").split(",") if host.strip())
     return stated or network_addresses()
 

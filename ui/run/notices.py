@@ -1,4 +1,7 @@
-"""Notices and errors on a page: a sentence, and a button for the remedy. The text box keeps its text."""
+"""Notices and errors on a page: a sentence, and a button for the remedy.
+
+The text box keeps the visitor's text.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,8 @@ def show_notes() -> None:
 def show_error(refusal: UserError) -> None:
     """Show the message of an error, and a button or a link for its remedy, if any.
 
-    The lack of a task head is shown as a status, not as an alert. The remedy "text" has no button, since the text box
-    is on the page.
+    The lack of a task head is shown as a status, not as an alert. The remedy "text" (change the text) has no button,
+    because the text box is on the page.
     """
     REFUSALS.labels(refusal.way_out or "none").inc()
     show_notice(refusal.message, role="status" if refusal.way_out == "head" else "alert")

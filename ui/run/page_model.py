@@ -65,10 +65,10 @@ def remember_kind(model: str, kind: str) -> None:
 
 @dataclass(frozen=True)
 class PageModel:
-    """The model that answers on a page: the selected model or a substitute for it.
+    """The model that a page uses: the selected model or a substitute for it.
 
-    For a substitute, ``reason`` is a sentence about it, ``substitutes`` are the installed models that can answer, and
-    ``options`` the page's options, which hold the visitor's choice among them.
+    If it is a substitute, ``reason`` is a sentence about it. ``substitutes`` are the installed models that can be used
+    instead, and ``options`` are the page's options, which store the visitor's choice among them.
     """
 
     model: str
@@ -81,14 +81,14 @@ class PageModel:
     options: type[AnsweringOptions] | None = None
 
     def answer_for(self, choice: ViewState) -> ViewState:
-        """Return ``choice`` with this model; for a substitute, without target text and selected head."""
+        """Return ``choice`` with this model; a substitute gets no target text and no selected head."""
         return replace(choice, **NEW_MODEL, model=self.model, revision="") if self.instead else choice
 
 
 def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
-    """Return the selected model, or if it lacks ``head``, the first installed model that has this head.
+    """Return the selected model; if it lacks the task head ``head``, return the first installed model with it.
 
-    ``kind`` is the page's options, which hold the visitor's choice of a substitute.
+    ``kind`` is the class of the page's options, which store the visitor's choice of a substitute.
     """
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
@@ -135,7 +135,7 @@ def _substitute(
 
 
 def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
-    """Return the backend's answer to a request, with a spinner meanwhile; may raise UserError."""
+    """Return the backend's answer to a request, and show a spinner until it arrives; may raise UserError."""
     loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     if not loaded:
         doing = _("Loading the model")
@@ -146,7 +146,7 @@ def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
 
 
 def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None:
-    """Show an error of a page's model with its remedy: a download, another model, or the message only."""
+    """Show an error of a page's model with its remedy: a download, another model, or only the message."""
     if refusal.way_out == "head":
         _remember_lack(who, choice)
     offer_or_show(refusal, choice)
@@ -246,7 +246,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Return True if the selected model has a task head, or may have it as far as is known."""
+    """Return True if the selected model has a task head, or if this is not known yet."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)

@@ -1,4 +1,7 @@
-"""The positional priors of a model's heads: stored for the packaged models, measured once for other models."""
+"""Positional priors of a model's heads: stored for packaged models, else measured once.
+
+A prior is the mean weight of a position, such as the previous token, in other texts.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)  # Keys are trace id
 
 
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
-    """Return the positional prior of the heads in a part of a trace's model, or None.
+    """Return the positional prior of the heads in a stack of a trace's model, or None.
 
     It is None for an opened file, for a trace of another model than ``model``, and if the model cannot read the
     sentences of the measurement.
@@ -44,7 +47,7 @@ def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> Posit
 def prior_map(trace: Trace, part: str | None) -> PositionalPrior | None:
     """Return the positional prior that a page last used with a trace, or None.
 
-    Exports use this function, since their address contains no model.
+    Exports use this function, because their addresses do not name the model.
     """
     return (_shown.get(trace.id) or {}).get(part or trace.part)
 

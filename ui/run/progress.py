@@ -1,4 +1,4 @@
-"""Progress bars for long computations, which the visitor can stop and continue without loss."""
+"""Progress bars for long computations, which the visitor can stop and continue without losing results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PATIENCE = 0.5  # Seconds before the progress bar appears.
 
 
 def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
-    """Yield 0 to ``total`` - 1 with a progress bar; end early if the visitor has stopped.
+    """Yield 0 to ``total`` - 1 with a progress bar; end early if the visitor stops the work.
 
-    ``mark`` identifies the work and must contain all its inputs. The backend caches the answers of the steps, so
-    that a continuation only computes the rest. If the operator limits continuous work (settings.at_a_stretch), the
-    loop stops after that time, but not before it has made a step of progress.
+    ``mark`` identifies the work and must contain all its inputs. The backend caches the answers of the steps, so that
+    only the rest is computed if the work continues. The operator may limit the time of continuous work
+    (settings.at_a_stretch); the loop then ends after that time, but always makes at least one new step.
     """
     most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
     place, begun, bar = st.empty(), monotonic(), None
@@ -56,7 +56,7 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
 
 
 def stop(mark: str) -> None:
-    """Stop the work ``mark`` after its current step, from the next run on."""
+    """Stop the work ``mark`` after its current step; this lasts until the visitor continues it."""
     st.session_state[STOPPED][mark] = _steps_done(mark)
 
 
@@ -103,7 +103,7 @@ class PassProgress:
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
     """Inside the block, show the progress of backend requests; raise Cancelled if the visitor stops them.
 
-    ``mark`` identifies the work, as in ``stoppable_steps``.
+    ``mark`` identifies the work and must contain all its inputs.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})
@@ -117,7 +117,7 @@ def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
 
 
 def was_stopped(mark: str) -> bool:
-    """Return True if the visitor has stopped the work ``mark`` and not continued it."""
+    """Return True if the visitor has stopped the work ``mark`` and has not continued it."""
     return mark in st.session_state.get(STOPPED, {})
 
 
@@ -138,12 +138,12 @@ Question = TypeVar("Question", bound=ModelRequest[Any])
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
-    """Return the answers to requests, in order; fewer if the visitor has stopped; may raise UserError."""
+    """Return the answers to requests, in order; fewer if the visitor stops; may raise UserError."""
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
 def map_questions(questions: Sequence[Question], doing: str, ask: Callable[[Question], Told]) -> list[Told]:
-    """Return the results of ``ask`` for all requests, in order; fewer if the visitor has stopped."""
+    """Return the results of ``ask`` for all requests, in order; fewer if the visitor stops."""
     if not questions:
         return []
     mark = f"{questions[0].key}:{len(questions)}"
@@ -157,7 +157,7 @@ MOST_STATES = 8  # Maximum number in a session; a state takes about 100 kB, or a
 
 
 def may_begin(key: str, many: int, label: str) -> bool:
-    """Return True if a run may start: it has at most UNASKED texts, or the visitor has started it.
+    """Return True if a computation may start: it has at most UNASKED texts, or the visitor has started it.
 
     Otherwise draw the start button and return False.
     """
@@ -170,10 +170,10 @@ def may_begin(key: str, many: int, label: str) -> bool:
 
 
 def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
-    """Score heads on a corpus; return the state, complete or up to the step at which the visitor stopped.
+    """Score heads on a corpus; return the state, which is incomplete if the visitor stops.
 
-    Raise UserError if a request fails, or if the model does not know the words of most texts. The session keeps the
-    state, so that a continuation only computes the rest.
+    Raise UserError if a request fails, or if the model does not know the words of most texts. The session stores the
+    state, so that only the rest is computed if the work continues.
     """
     states: dict[str, ScoringState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, None) or ScoringState(run.key)

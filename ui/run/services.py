@@ -34,7 +34,7 @@ WRITTEN = "written-"  # Prefix of a trace's id: cross-attention rows labelled by
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """The view options of a trace: the part of the model and the visitor's switches."""
+    """The view options of a trace: the stack (encoder, decoder, cross-attention) and the visitor's switches."""
 
     part: str = ""
     words: bool = False
@@ -56,18 +56,21 @@ class ViewOptions:
 
 
 def trace_seal(of: str | bytes) -> str:
-    """Return the seal of a trace: a keyed hash that its address must contain. It also identifies an opened file.
+    """Return the seal of a trace: a keyed hash without which its address is not answered.
 
-    A trace's id is the hash of its text: without the seal, a client that knows the text could find out if another
-    visitor has traced it. The key changes with each start of the server, so browsers do not reuse responses of an
-    earlier model.
+    It also identifies an opened file. A trace's id is the hash of its text: without the seal, a client that guesses the
+    text could find out if another visitor has traced it. The key changes with each start of the server, so that
+    browsers do not reuse responses of an earlier model.
     """
     return hmac.new(SECRET, of.encode() if isinstance(of, str) else of, hashlib.sha256).hexdigest()
 
 
 @cache
 def get_backend() -> LocalBackend:
-    """Return the backend that all sessions share: the server at HEADLIGHT_BACKEND, or a local backend."""
+    """Return the backend that all sessions share.
+
+    It sends requests to the server at HEADLIGHT_BACKEND if that variable is set; otherwise it is a local backend.
+    """
     cancellation.set_visitor_source(visitors.page_visitor)
     return remote_backend.from_env() or SubprocessBackend()
 
@@ -114,13 +117,16 @@ class TraceStore:
         return self.opened.get(trace_id) if trace_id.startswith("file-") else get_backend().recent(trace_id)
 
     def original(self, trace: Trace) -> Trace:
-        """Return the trace from which this trace was derived, by Chinese words or written tokens, or itself."""
+        """Return the trace from which a derived trace was made, or the trace itself.
+
+        Traces are derived by Chinese words or by generated tokens.
+        """
         return self.find(trace.id.removeprefix(WRITTEN).removeprefix(CHINESE)) or trace
 
     def by_writing(self, trace: Trace) -> Trace:
-        """Return the trace with cross-attention rows labelled by the tokens that the steps generate.
+        """Return the trace with each cross-attention row labelled by the token that its step generates.
 
-        Only the part "cross" of this trace is valid.
+        Only the stack "cross" of this trace is valid.
         """
         return replace(read(trace, CrossRowConvention.WRITING), id=f"{WRITTEN}{trace.id}")
 

@@ -41,7 +41,7 @@ def request_of(choice: ViewState) -> TraceRequest:
 def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
     """Return the model and the texts of a displayed trace, as fields of a model request.
 
-    An opened file names its own model. A truncated text stays truncated.
+    If the trace is from a file, they are those of the file. A truncated text stays truncated.
     """
     opened = bool(choice.opened)
     return {
@@ -52,6 +52,12 @@ def input_of(choice: ViewState, trace: Trace) -> dict[str, Any]:
         "target": () if trace.target is None else trace.target.ids,
         "cut": len(trace.source),
     }
+
+
+def displayed_request(choice: ViewState, trace: Trace) -> TraceRequest | None:
+    """Return the request that gives a displayed trace; None for a file, Chinese words and other requests."""
+    asked = request_of(choice)
+    return asked if asked.key == trace.id else None
 
 
 def id_of(choice: ViewState) -> str:
@@ -68,7 +74,7 @@ def by_chinese_words(choice: ViewState) -> bool:
 def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
     """Return the trace for ``choice``; if it fails, show the error on the page and return None.
 
-    ``signed`` is True if the page supports files of signed values; other pages need attention weights.
+    ``signed`` is True if the page also supports files with signed values instead of attention weights.
     """
     trace = _read(choice)
     if trace is not None and not signed and any(map(trace.is_signed, trace.parts)):
@@ -126,9 +132,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
         show_notice(refusal.message)
         return None
     if trace is None:
-        show_notice(
-            _("The file that this link shows is no longer in memory; open it again in View options."), role="status"
-        )
+        show_notice(_("The file that this link shows is no longer in memory; open it again."), role="status")
     elif trace.picture is not None:
         show_notice(_("This file is of a picture. Open it in Image attention."), role="status")
         return None
@@ -150,11 +154,11 @@ EDITED = "edited_trace"  # Session key of the trace id of an edited text, which 
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """Return what remains of a selection after an edit of the text: fields of the view, and notes.
+    """Return the parts of a selection that remain after an edit of the text: fields of the view, and notes.
 
-    For a new text, return ({}, []). The notes are sentences about removed words. The edited text is traced here, and
-    the page finds its trace in the cache. If it cannot be traced, the page shows the error. A text of more than LONG
-    characters keeps no fields; the page traces it with a progress bar and a stop button.
+    The notes are sentences about removed words. For a new text, return ({}, []). The edited text is traced here; the
+    page then finds its trace in the cache, or shows the error if it fails. For a text of more than LONG characters
+    nothing remains, because the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
@@ -174,5 +178,5 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
 
 
 def was_edited(trace_id: str) -> bool:
-    """Return True if a trace's text is an edit of the text shown before, whose head is still selected."""
+    """Return True if the text is an edit of the text shown before, so that its head is still selected."""
     return bool(st.session_state.get(EDITED) == trace_id)

@@ -10,6 +10,6 @@ from ui import streamlit_internals
 
 
 def page_visitor() -> Visitor | None:
-    """Return the visitor whose page this thread draws, or None outside a script run."""
+    """Return the visitor for whom this thread draws a page, or None outside a script run."""
     session = streamlit_internals.session_id()
     return None if session is None else Visitor(session, lambda: streamlit_internals.has_left(session))

@@ -107,9 +107,9 @@ class RequestMetrics:
 
 
 class ProcessMetrics(Collector):
-    """A collector of cache sizes and queue lengths for OpenMetrics, read at each scrape.
+    """A collector of cache sizes and queue lengths for OpenMetrics, which reads them at each scrape.
 
-    ``lines`` are the queues of file routes, by name.
+    ``lines`` are the queues of requests for files, by name.
     """
 
     def __init__(self, lines: Mapping[str, QueueStats]) -> None:

@@ -82,7 +82,7 @@ KEPT_APART = {
 class SecurityHeaders:
     """Middleware that adds security headers to responses.
 
-    A response may set its own Content-Security-Policy; that of a BertViz page is stricter.
+    A response keeps its own Content-Security-Policy if it has one, as BertViz pages do.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -121,12 +121,11 @@ ONLY_HERE = "This server answers this machine's own browser alone. Its operator 
 
 
 class Guard:
-    """Middleware that rejects requests with a foreign Host or Origin with 403.
+    """Middleware that rejects requests with a foreign Host or Origin with status 403.
 
-    A WebSocket is rejected before it opens. With ``only_here``, requests from other machines are rejected too.
-    Allowed hosts are the loopback names, the server's address of the connection, and ``hosts`` ("name" or
-    "name:port"). Allowed origins are the Host header with its port, and ``hosts``, with the port unless it is the
-    scheme's default.
+    A WebSocket is rejected before it opens. With ``only_here``, requests from other machines are rejected, too. Allowed
+    hosts are the loopback names, the server's address of the connection, and ``hosts`` ("name" or "name:port"). Allowed
+    origins are the Host header with its port, and ``hosts``, with the port unless it is the scheme's default.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] | None = None, only_here: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Atlases on a page: the choice of an atlas, and windows drawn with the links of a head."""
+"""Head atlases on a page: the choice of an atlas, and texts drawn with the links of a head."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ui.run.fine_tuning import visitor
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.state.params import get_params
+from ui.state.session import get_view_state
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import StripLine, StripLines, TokenChip
 from viz.options import option
@@ -46,9 +47,9 @@ MEASURE_TITLES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class AtlasChoiceOptions:
-    """The atlas of a page."""
+    """The option of a page on which an atlas can be chosen."""
 
-    # The name of its folder; "" for the first.
+    # The name of its folder; "" for that of the selected model.
     atlas: str = option(
         "",
         label=gettext_lazy("Atlas"),
@@ -63,7 +64,10 @@ def shipped_atlases() -> list[str]:
 
 
 def atlas_titles(*picked: str) -> dict[str, str]:
-    """Return the titles of the atlases to choose from by name: the app's, the visitor's, and those of a link."""
+    """Return the titles of the atlases to choose from, by name.
+
+    They are the app's atlases, the visitor's, and those named in a link (``picked``).
+    """
     found = {name: name for name in shipped_atlases()}
     for look in builds().builds_of(visitor()):
         if look.has_atlas:
@@ -78,7 +82,7 @@ def atlas_titles(*picked: str) -> dict[str, str]:
 
 
 def open_atlas(name: str) -> Atlas:
-    """Return an atlas of ``atlas_titles``; raise UserError if it is damaged."""
+    """Return the atlas with a name from ``atlas_titles``; raise UserError if it is damaged."""
     folder = SHIPPED / name if name in shipped_atlases() else builds().look(name).atlas
     try:
         changed = (folder / MANIFEST).stat().st_mtime_ns
@@ -92,17 +96,29 @@ def _open(folder: Path, _changed: int) -> Atlas:
     return Atlas.open(folder)
 
 
+def atlas_name(picked: str) -> str | None:
+    """Return the picked atlas, else the first of the selected model, else the first of all; None if there is none."""
+    names = list(atlas_titles(picked))
+    if picked in names:
+        return picked
+    model = get_view_state().model
+    for name in names:
+        with suppress(UserError):
+            if open_atlas(name).manifest["model"] == model:
+                return name
+    return names[0] if names else None
+
+
 def pick_atlas(kind: type[AtlasChoiceOptions], place: object = st) -> Atlas | None:
     """Draw the choice of an atlas and return it; return None with a notice if there is none."""
     options = get_params(kind)
     titles = atlas_titles(options.atlas)
-    names = list(titles)
-    if not names:
+    shown = atlas_name(options.atlas)
+    if shown is None:
         show_notice(_("No atlas is installed. Build one with “headlight atlas build”."), "status")
         return None
-    shown = options.atlas if options.atlas in names else names[0]
     draw = getattr(place, "selectbox")  # noqa: B009
-    bound_widget(kind, "atlas", draw, options=names, shown=shown, format_func=titles.get)
+    bound_widget(kind, "atlas", draw, options=list(titles), shown=shown, format_func=titles.get)
     try:
         return open_atlas(shown)
     except UserError as refusal:
@@ -124,7 +140,10 @@ def describe_atlas(atlas: Atlas) -> str:
 
 
 def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
-    """Return the traces of some windows; return None with an error on the page if the model cannot read them."""
+    """Return the traces of some windows of text.
+
+    If the model cannot read them, show an error on the page and return None.
+    """
     texts = atlas.windows["text"].take(list(windows)).to_pylist()
     try:
         with st.spinner(_("Reading these sentences")):
@@ -137,9 +156,9 @@ def read_windows(atlas: Atlas, windows: Sequence[int]) -> list[Trace] | None:
 
 
 def draw_links(trace: Trace, head: HeadName, key: str, title: str, link: tuple[int, int] | None = None) -> None:
-    """Draw the tokens of a text with the links of a head, those with the largest excess.
+    """Draw the tokens of a text with the links of a head that have the largest excess.
 
-    ``link`` (query, key) is drawn in the accent colour, and only the tokens around it are shown.
+    If ``link`` (query, key) is given, it is drawn in the accent colour, and only the tokens around it are shown.
     """
     view = View(trace, part=head.part)
     weights = view.weights(head.layer, head.head)

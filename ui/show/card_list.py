@@ -35,7 +35,7 @@ def draw_card_list(cards: Sequence[Card]) -> None:
 
 
 def draw_board(code: str) -> None:
-    """Draw the board of a class, which follows the cards of others."""
+    """Draw the board of a class, which is updated with the cards of others."""
     st.subheader(_("The board"))
     redraw_every(EVERY, _draw_posted, code)
 

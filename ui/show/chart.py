@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.spreadsheet import file_stem
 from i18n import _
+from inference import LocalBackend
 from ui.show.tables import download_button, page_provenance
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
 from viz.paper import tables
 from viz.paper.chart import draw_chart as draw_page
 from viz.paper.chart import is_flat
-from viz.paper.chart_table import chart_table, plain_text
+from viz.paper.chart_table import chart_table, figure_numbers, plain_text
+from viz.paper.notebook import Computation, citation, computation_notebook, figure_methods
 from viz.paper.page import FORMATS, LARGEST, SMALLEST, USUAL, WIDTHS, PaperOptions, render
 
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}  # The menu Download replaces it.
+
+
+NOTEBOOK = "application/x-ipynb+json"
 
 
 def theme() -> Theme:
@@ -30,29 +37,33 @@ def theme() -> Theme:
 About = Callable[[], Mapping[str, Any]]
 
 
-def draw_chart(
+def draw_chart(  # noqa: PLR0913  (keyword options of a figure)
     figure: Figure,
     key: str,
     *,
     place: DeltaGenerator | None = None,
     on_click: Callable[[str], None] | None = None,
     about: About = page_provenance,
+    computation: Computation | None = None,
+    test: str = "",
 ) -> None:
-    """Draw a figure in ``place`` or the current container, and under it the menu of its files.
+    """Draw a figure, and under it the menu of its files.
 
-    ``on_click`` is called with ``key`` when a mark is clicked; the session state under that key contains the mark.
-    ``about`` returns the provenance of the numbers, by default the page's model and texts.
+    ``place`` is the container, by default the current one. ``on_click`` is called with ``key`` when a mark is clicked;
+    the session state under that key then contains the mark. ``about`` returns the provenance of the numbers, by default
+    the page's model and texts. ``computation`` gives the figure's numbers from a trace or another request; without it,
+    the menu offers no notebook. ``test`` are sentences on the sample and the test, for a paper's methods section.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}
     )
     with (place or st).container(key=f"figure_{key}", gap=None):
         st.plotly_chart(figure, theme=None, config=CONFIG, key=key, **clicks)
-        _draw_menu(figure, key, about)
+        _draw_menu(figure, key, about, computation, test)
 
 
 @st.fragment
-def _draw_menu(figure: Figure, key: str, provenance: About) -> None:
+def _draw_menu(figure: Figure, key: str, provenance: About, computation: Computation | None, test: str) -> None:
     """Draw the menu Download; the file of the chosen format is made while the menu is open."""
     menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
     if not menu.open:
@@ -61,28 +72,70 @@ def _draw_menu(figure: Figure, key: str, provenance: About) -> None:
     with menu:
         chosen = st.segmented_control(
             _("Format"),
-            [*images, *tables.FORMATS],
+            [*images, *tables.FORMATS, "html", *(["ipynb"] if computation else [])],
             key=f"{key}_format",
             default=images[0] if images else "csv",
-            format_func=lambda name: name.capitalize() if name == "parquet" else name.upper(),
+            format_func=_format_name,
             required=True,
         )
         title = plain_text(figure.layout.title.text or "")
         about = {"figure": title, **provenance()}
-        name = f"headlight-{key.replace('_', '-')}"
-        stem = file_stem(name, about)
-        is_image, is_csv = chosen in images, chosen == "csv"
+        methods = figure_methods(title, about, test)
+        if chosen in images:
+            content, kind = _draw_image(figure, key, chosen, about), FORMATS[chosen]
+        elif chosen == "html":
+            content, kind = figure.to_html(config=CONFIG).encode(), "text/html"
+        elif chosen == "ipynb" and computation is not None:
+            content = computation_notebook(computation, LocalBackend, methods, figure_numbers(figure))
+            kind = NOTEBOOK
+        else:
+            content, kind = tables.table_file(chart_table(figure), chosen, about), tables.FORMATS[chosen]
+        is_csv, name = chosen == "csv", f"headlight-{key.replace('_', '-')}"
         download_button(
-            _("Download image") if is_image else _("Download"),
-            _draw_image(figure, key, chosen, about)
-            if is_image
-            else tables.table_file(chart_table(figure), chosen, about),
-            f"{name}.csv" if is_csv else f"{stem}.{chosen}",
+            _("Download image") if chosen in images else _("Download"),
+            content,
+            f"{name}.csv" if is_csv else f"{file_stem(name, about)}.{chosen}",
             title,
-            kind=FORMATS[chosen] if is_image else tables.FORMATS[chosen],
+            kind=kind,
             key=f"{key}_file",
             provenance=about if is_csv else None,
         )
+        _draw_citation(methods)
+
+
+def _draw_citation(methods: str) -> None:
+    """Draw the methods sentence and the citation, each with a button that copies it."""
+    for label, text in ((_("Methods sentence"), methods), (_("Citation"), citation())):
+        st.caption(label)
+        st.code(text, language=None, wrap_lines=True)
+
+
+@st.fragment
+def draw_notebook_menu(
+    title: str, key: str, numbers: Sequence[float] | npt.NDArray[Any], provenance: About, computation: Computation
+) -> None:
+    """Draw the menu of a figure that saves its own images and tables: the notebook of its numbers, and the citation."""
+    menu = st.popover(_("Download"), key=f"{key}_download", type="tertiary", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
+        about = {"figure": title, **provenance()}
+        methods = figure_methods(title, about, "")
+        download_button(
+            _("Python notebook"),
+            computation_notebook(computation, LocalBackend, methods, np.asarray(numbers, np.float64)),
+            f"{file_stem(f'headlight-{key}', about)}.ipynb",
+            title,
+            kind=NOTEBOOK,
+            key=f"{key}_file",
+            provenance=None,
+        )
+        _draw_citation(methods)
+
+
+def _format_name(name: str) -> str:
+    """Return the name of a format in the menu."""
+    return {"parquet": "Parquet", "ipynb": _("Python notebook")}.get(name, name.upper())
 
 
 def _draw_image(figure: Figure, key: str, file_format: str, about: Mapping[str, Any]) -> bytes:

@@ -13,13 +13,14 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import join_sentences
 from viz.figures.layers import layer_names, lens_curves, lens_map
+from viz.paper.notebook import Computation
 
 MOST = 6  # Maximum number of curves.
 TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Compute and draw the logit lens of the blank number ``at``."""
+    """Compute and draw the logit lens of blank number ``at``: the predictions after each layer."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -34,17 +35,22 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    draw(ask_model(question, _("Reading the blank's state after each layer")), _("the blank's state"))
+    found = ask_model(question, _("Reading the blank's state after each layer"))
+    draw(found, _("the blank's state"), Computation("found = backend.predict(request)", request=question))
 
 
-def draw(found: Layers, state: str) -> None:
-    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state."""
+def draw(found: Layers, state: str, computation: Computation) -> None:
+    """Draw the figures of the logit lens, a summary and a download; ``state`` names the hidden state.
+
+    ``computation`` gives ``found``.
+    """
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
-    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left)
+    numbers = computation.then("numbers = [[guess.probability for guess in row] for row in found.guesses]")
+    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left, computation=numbers)
     figure = lens_curves(found.probabilities, names, theme())
     draw_chart(figure, "lens_curves", place=right)
     st.caption(join_sentences(*_how_to_read(found.normed, state)))
@@ -87,7 +93,7 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """Return a sentence with the layer from which on the model's answer always ranks first."""
+    """Return a sentence with the first layer after which the model's answer stays in the first rank."""
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None

@@ -1,4 +1,4 @@
-"""The microscope and matrices on a page, links to Explore, and selections kept without a rerun."""
+"""The microscope and matrices on a page, links to Explore, and selections stored without a script run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.run.traces import was_edited
+from ui.show.chart import draw_notebook_menu
 from ui.show.tables import page_provenance
 from ui.show.views import link_to_view
 from ui.state.examples import example_of
@@ -43,6 +44,7 @@ from viz.components.explore.options import DECLARED as MICROSCOPE
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import About, MatrixSpec
 from viz.figures.theme import truncate
+from viz.paper.notebook import Computation
 
 FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 
@@ -50,9 +52,9 @@ FIELDS = {"layer", "head", "focus", "target", "pinned", *MICROSCOPE}
 def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
     """Return the address and the secret of a new selection token, or None if clicks need a script run.
 
-    A selection token stores clicks without running the page's script (ui/state/selection_token.py). A run is needed if
-    the page shows notes, which a click removes, or if the text does not fit into an address. ``offered`` is the head
-    of the page's button that resets the selection; the button's visibility depends on the selection.
+    With a selection token, the browser stores clicks without running the page's script (ui/state/selection_token.py). A
+    run is needed if the page shows notes, which a click removes, or if the text does not fit into an address.
+    ``offered`` is the head of the button that resets the selection, because the selection decides if it is visible.
     """
     if notes() or not fits(get_view_state()):
         return None
@@ -65,7 +67,7 @@ def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, in
 def apply_selection(
     trace_id: str, look: ViewOptions, offered: tuple[int, int] | None, choice: ViewState, said: Any
 ) -> KeptSelection | None:
-    """Return the visitor's choice after a selection in the microscope; None if it needs a script run."""
+    """Return the choice after a selection in the microscope; None if a script run must apply it."""
     trace = get_trace_store().find(trace_id)
     if trace is None or not well_formed(said):
         return None
@@ -102,18 +104,24 @@ def well_formed(said: Any) -> bool:
 LONGEST = 2000  # Maximum length of a text in the provenance of a matrix.
 
 
-def draw_matrices(
+def draw_matrices(  # noqa: PLR0913  (independent options, by name)
     sheets: Sequence[MatrixSpec],
     key: str,
     *,
     on_pick: Callable[[], None] | None = None,
     numbers: bool | None = None,
     about: About | None = None,
+    computation: Computation | None = None,
 ) -> None:
-    """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text."""
+    """Draw matrices on the page; ``about`` is their provenance, by default the page's model and text.
+
+    ``computation`` gives the numbers of the first matrix, for a notebook.
+    """
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
+    if computation is not None:
+        draw_notebook_menu(sheets[0].name, key, sheets[0].values, lambda: dict(told), computation)
 
 
 BOTH = gettext_lazy("This sentence and this head")
@@ -135,7 +143,7 @@ OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, 
 
 
 def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Draw a button that selects the strongest head of an edited text, unless it is selected already.
+    """Draw a button that selects the strongest head of an edited text, unless that head is selected.
 
     Return the (layer, head) that the button selects, or None if the text was not edited.
     """
@@ -172,10 +180,10 @@ def draw_microscope(  # noqa: PLR0913  (independent options, by name)
 ) -> tuple[View, HeadSummary, dict[str, Any]] | None:
     """Draw the microscope; return its view, summary and selection, or None if all tokens are hidden.
 
-    ``shown`` returns the id of the trace that the page shows when a click arrives. ``part`` is for a page with its
-    own control of the part. ``kept`` is called with the changes of a click, after they are applied. ``key``
-    distinguishes two microscopes on a page. ``alone`` enables a selection token; no other element of the page may
-    depend on the selection. ``quiet`` draws the maps without results: no sentence, no shaded words, no target and
+    ``shown`` returns the id of the trace that the page shows at the time of a click. ``part`` is the stack if the page
+    has its own control for it. ``kept`` is called with the changes of a click after they are applied. ``key``
+    distinguishes two microscopes on a page. ``alone`` means that no other element of the page depends on the selection,
+    so clicks need no script run. ``quiet`` draws the maps without results: no sentence, no shaded words, no target and
     no list of links.
     """
     look, notes = resolve_view(choice if part is None else replace(choice, part=part), trace)

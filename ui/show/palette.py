@@ -47,8 +47,8 @@ TERMS = {
     gettext_lazy("Layer normalisation"): gettext_lazy("Rescales a vector to mean 0 and variance 1."),
     gettext_lazy("Feed-forward network"): gettext_lazy("Two matrices of a layer that change each token on its own."),
     gettext_lazy("Logit"): gettext_lazy("A score before the softmax."),
-    gettext_lazy("Excess weight"): gettext_lazy(
-        "The weight minus what other words give the same word and what the head gives that distance in other texts."
+    gettext_lazy("Weight above baseline"): gettext_lazy(
+        "The weight minus the larger of column mean and positional prior."
     ),
     gettext_lazy("Attention sink"): gettext_lazy("A token, often the first, that receives weight without meaning."),
     gettext_lazy("Entropy"): gettext_lazy("How evenly a token spreads its attention; 0 if all goes to one token."),

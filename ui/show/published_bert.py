@@ -1,4 +1,4 @@
-"""Published scores of the embedded BERT, in a collapsed section of the pages on which it answers."""
+"""Published scores of the embedded BERT, in a collapsed section of the pages that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.show.text import join_sentences
 
 
 def draw_published(who: PageModel) -> None:
-    """Draw the published scores if the model that answers on the page is the embedded BERT."""
+    """Draw the published scores if the page uses the embedded BERT."""
     found = masked_accuracy(who.model)
     if found is None:
         return
@@ -52,7 +52,7 @@ def describe_known_heads(found: MaskedAccuracy) -> str:
         return ""
     tired = _(
         "In the sentence about the tired animal, its head"
-        " {layer}-{head} gives “animal” {weight:.2f} of the attention of “it”.",
+        " {layer}-{head} gives “animal” {weight:.0%} of the attention of “it”.",
         layer=found.tired.layer,
         head=found.tired.head,
         weight=found.tired.weight,

@@ -12,9 +12,9 @@ VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expand
 
 
 def reading_help() -> DeltaGenerator:
-    """Return the container of a page's “How to read” section, to draw the help text in.
+    """Return the container of a page's “How to read” section, for the help text.
 
-    The section keeps its state during a visit to a page; the session stores the visited pages.
+    The section is expanded on the first visit of the page. It then stays as the visitor left it.
     """
     state = st.session_state
     page = state.get(VIEW)

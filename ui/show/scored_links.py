@@ -1,4 +1,4 @@
-"""The annotated links on which a head was scored, with hits and misses, in their sentences."""
+"""The annotated links on which a head was scored, shown in their sentences as hits and misses."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ SHOWN = gettext_lazy("Links that the head finds, misses, or both.")
 
 
 class ScoredEntry(Protocol):
-    """An entry of a list of scored links."""
+    """An entry of a list of scored links or predictions, which is a hit or a miss."""
 
     @property
     def hit(self) -> bool:
-        """Return True if the head or the model is right about this entry, which the filter of hits then shows."""
+        """Return True for a hit: the head finds the link, or the model's prediction is right."""
         ...
 
 
@@ -108,7 +108,7 @@ Entry = TypeVar("Entry", bound=ScoredEntry)
 
 @dataclass(frozen=True)
 class PaginationOptions:
-    """The options of a paginated list: the outcome to show, and the number of the list's page."""
+    """The options of a list in parts: the outcome to show (all, hits or misses), and the part's number."""
 
     outcome: str = option("all", choices=FILTERS)
     leaf: int = 1  # Page of the list, from 1.
@@ -117,7 +117,7 @@ class PaginationOptions:
 def paginate(
     every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN
 ) -> tuple[list[Entry], list[Entry]]:
-    """Draw the controls of a paginated list; return all filtered entries, and the entries to draw.
+    """Draw the controls of a list in parts; return all entries with the chosen outcome, and those to draw.
 
     ``kind`` is the class of the page's options, and ``about`` the help text, which defines a hit.
     """
@@ -144,7 +144,7 @@ def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
 
 
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
-    """Return a line about a link: the head's weight on the target, and on the word with the largest weight.
+    """Return a line about a link: the head's weight on the right word, and on the word with the largest weight.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -169,13 +169,13 @@ def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
 
 
 def word(one: ListedLink, unit: int) -> str:
-    """Return the text of a unit of a sentence in quotation marks."""
+    """Return a word (or span) of a sentence in quotation marks."""
     start, end = one.item.units[unit]
     return f"“{one.item.text[start:end]}”"
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """Format a unit's weight: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
+    """Format the weight on a word: with 2 decimals, or with 4 if all weights ``worth`` are below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -184,7 +184,7 @@ def weight(worth: FloatArray, unit: int) -> str:
 
 
 def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
-    """Return a sentence as chips for a token strip: units with their weights, and the words between them."""
+    """Return a sentence as chips for a token strip: scored words with their weights, and the words between."""
     chips, at = [], 0
     for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
         start, end = one.item.units[unit]
@@ -205,7 +205,7 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """Return the view on Explore of the same head, with the two words of a link selected."""
+    """Return the view on Explore of the head at ``place``, with the two words of a link selected."""
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}

@@ -54,7 +54,7 @@ ANSWERED_BY = "answered_by"  # Session key of (view, model, revision), the answe
 
 
 def set_answering_model(model: str, revision: str | None) -> None:
-    """Note the model that answers on this page, for the provenance of its downloads."""
+    """Store the model whose answers this page shows, for the provenance of its downloads."""
     st.session_state[ANSWERED_BY] = (st.session_state.get(VIEW), model, revision)
 
 
@@ -111,12 +111,12 @@ def download_button(  # noqa: PLR0913  (independent options of a file, by name)
 ) -> None:
     """Draw a download button for ``content`` as the file ``name`` of the media type ``kind``.
 
-    ``about`` is the help text. If ``provenance`` is given, ``content`` is a CSV table, and the download is a zip
-    file of the table and its provenance, named by ``name``, the model and the text. ``place`` is the container. A
-    click does not rerun the page.
+    ``about`` is the help text, and ``place`` the container. If ``provenance`` is given, ``content`` is a CSV table. The
+    download is then a zip file of the table and its provenance, named by ``name``, the model and the text. A click does
+    not rerun the page.
 
-    The content is created with the page and not on the click: Streamlit drops a file created on a click after the
-    next run of any session, which in a class is often before the browser has fetched the file.
+    The content is created with the page, not at the click. Streamlit would drop a file created at a click after the
+    next run of any session. In a class, this is often before the browser has fetched it.
     """
     if provenance is not None:
         stem = file_stem(name.removesuffix(".csv"), provenance)
@@ -134,7 +134,7 @@ def download_table(
     place: DeltaGenerator | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draw a download button for a CSV table; ``provenance`` is that of the page if it is None."""
+    """Draw a download button for a CSV table; ``provenance`` is the page's if it is None."""
     about = page_provenance() if provenance is None else provenance
     download_button(_("Save the table"), content, name, _("CSV, all digits"), key=key, place=place, provenance=about)
 
@@ -145,7 +145,7 @@ MISSING = "–"  # Streamlit's default is the English word None.
 def draw_table(columns: Any, *, place: DeltaGenerator | None = None, **more: Any) -> None:
     """Draw a table of ``columns`` in ``place`` or the current container.
 
-    ``columns`` holds values by heading, or a mapping for each row. ``more`` is passed to ``st.dataframe``. A
-    missing value is shown as a dash.
+    ``columns`` maps headings to values, or is a list with a mapping for each row. ``more`` is passed to
+    ``st.dataframe``. A missing value is shown as a dash.
     """
     (place or st).dataframe(columns, hide_index=True, placeholder=MISSING, **more)

@@ -69,6 +69,19 @@ def format_small(number: float) -> str:
     return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.2g}"
 
 
+def format_share(share: float) -> str:
+    """Format a share of attention for a sentence; small shares keep a digit instead of 0%.
+
+    `viz/components/shared/texts.js` formats shares in the same way.
+
+    >>> format_share(0.514), format_share(0.0042), format_share(0.0001), format_share(0)
+    ('51%', '0.4%', '<0.1%', '0%')
+    """
+    if 0 < share < 0.0095:
+        return "<0.1%" if share < 0.0005 else f"{share:.1%}"
+    return f"{share:.0%}"
+
+
 def percent(probability: float) -> str:
     """Format a probability with two decimals, or with two significant digits if it is below 0.01.
 
@@ -113,7 +126,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """Format a probability from its natural logarithm; that of a long text underflows as a float.
+    """Format a probability, given its natural logarithm, because a long text's probability underflows.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
@@ -142,7 +155,7 @@ def superscript(number: int) -> str:
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """Return the names with numbers appended to those that occur twice or more, from left to right.
+    """Return the names with numbers appended to repeated names, from left to right.
 
     >>> number_duplicates(["the", "key", "to", "the", "lock"])
     ['the (1)', 'key', 'to', 'the (2)', 'lock']

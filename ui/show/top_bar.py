@@ -1,4 +1,4 @@
-"""The bar above every page: the search, the tour, the class, the projector view and the language."""
+"""The bar above every page: the search, the tour, the class, the projector view, the language and saved traces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from i18n import _
 from ui.input.view_options import pick_language
 from ui.show import tour
 from ui.show.palette import draw_palette
+from ui.show.saved_traces import draw_saved_traces
 from ui.show.views import link_to_view
 from viz.components.page_scripts import draw_projector
 
@@ -20,3 +21,4 @@ def draw_top_bar() -> None:
         link_to_view("classroom", _("Class"), icon=":material/groups:", help=_("Open a room, or join your teacher's."))
         draw_projector()
         pick_language()
+        draw_saved_traces()

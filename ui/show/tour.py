@@ -1,8 +1,8 @@
-"""The tour for first-time visitors: a bar above the page that leads through the tour's stops.
+"""The tour for first-time visitors: a bar above the page that leads from stop to stop.
 
 A button above every page starts it. A visitor who leaves it can resume it on the page Lessons. Its stops are the steps
-of a lesson (assets/lessons/tour.toml). The visitor's own model and text are saved while a stop shows others, and
-restored on all other pages, at the last stop, at the end of the tour and after a reload.
+of a lesson (assets/lessons/tour.toml). A stop shows its own model and text. The visitor's model and text are saved
+meanwhile. They are restored on all other pages, at the last stop, at the end of the tour and after a reload.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def keep_own_choice(view: str) -> None:
     """Restore the visitor's own choice on views outside the tour, and resume a tour after a reload.
 
     The browser's back button leads to the previous stop, and from the first stop out of the tour. Call this function
-    before the page draws anything of the choice.
+    before the page draws anything that depends on the choice.
     """
     _resume(view)
     _rejoin(view)
@@ -105,12 +105,12 @@ def leave() -> None:
 
 
 def is_touring() -> bool:
-    """Return True on the tour, whose buttons then have the keys Alt+Page Up and Alt+Page Down."""
+    """Return True during the tour; the tour's buttons then have the keys Alt+Page Up and Alt+Page Down."""
     return STOP in st.session_state
 
 
 def left_at() -> int:
-    """Return the number of the current stop, or of the stop at which the visitor left the tour."""
+    """Return the number of the current stop of the tour, or of the stop at which the visitor left it."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 

@@ -16,7 +16,7 @@ TABS_KEY = "view_tabs"
 
 
 def draw_page(views: Mapping[str, Callable[[], None]]) -> None:
-    """Draw a page: its title, its tabs, and the current view by its function in ``views``."""
+    """Draw a page: its title, its tabs, and the current view, by calling its function in ``views``."""
     view = current_view()
     page = BY_VIEW[view]
     st.title(translate(page.title))
@@ -40,7 +40,7 @@ def _draw_tabs(view: str, titles: Mapping[str, str]) -> None:
 
 
 def link_to_view(view: str, label: str, *, query: Mapping[str, Any] | None = None, **options: Any) -> None:
-    """Draw a link to a view; ``options`` are those of `st.page_link`, such as icon and help."""
+    """Draw a link to a view; ``options`` are passed to `st.page_link`, such as icon and help."""
     st.page_link(file_of(view), label=label, query_params={**(query or {}), **view_fields(view)}, **options)
 
 

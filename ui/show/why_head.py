@@ -1,7 +1,7 @@
-"""The panel "Why this head?": which sources make a head attend from one token to another.
+"""The panel "Why this head?": the sources that make a head attend from one token to another.
 
-The score of the selected link is divided exactly into the parts of the model that wrote the query and the key
-(`inference.tasks.score_decomposition`). A head among them opens its own decomposition.
+The score of the selected link is divided exactly among the parts of the model from which query and key were computed
+(`inference.tasks.score_decomposition`). If such a part is a head, its own decomposition can be opened.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Explained:
     """The requests and the clicks of a view that has the panel.
 
     ``question`` returns the request for a link. ``variant`` returns the answer for the same link in another text, or
-    None, and the words that differ. ``follow`` stores the head and the tokens that a click selects, as ``layer``,
-    ``head``, ``focus`` and ``to``.
+    None, and the words that differ. ``follow`` stores the selection of a click, with the fields ``layer``, ``head``,
+    ``focus`` and ``to``.
     """
 
     question: Callable[[ExplainedLink], ScoreRequest]
@@ -87,7 +87,7 @@ def draw_why(view: View, selection: Mapping[str, Any], explained: Explained) -> 
 
 
 def selected_link(view: View, selection: Mapping[str, Any]) -> ExplainedLink | None:
-    """Return the selected link, of the first token of each word, or None without a query or a key."""
+    """Return the selected link between the first tokens of two words; None without a query or a key."""
     focus, target = selection.get("focus"), selection.get("target")
     if focus is None or target is None:
         return None
@@ -116,7 +116,7 @@ def _draw(view: View, link: ExplainedLink, found: ScoreAnswer, explained: Explai
 
 
 def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[float]]]:
-    """Return the sources of a side with their values in each decomposition, the largest value first."""
+    """Return the sources of the query or the key, with their values in each decomposition, largest first."""
     values: dict[str, list[float]] = {}
     for at, one in enumerate(terms):
         sources, read = (one.query_sources, one.of_query) if side == "query" else (one.key_sources, one.of_key)
@@ -126,7 +126,10 @@ def side_values(terms: Sequence[ScoreTerms], side: str) -> list[tuple[str, list[
 
 
 def summary(link: ExplainedLink, found: ScoreAnswer, other: ScoreAnswer | None, word: str) -> str:
-    """Return sentences on the largest source of each side, and on the largest change in the variant ``word``."""
+    """Return sentences on the largest sources of query and key, and on the largest change in a variant.
+
+    ``word`` is the word that differs in the variant.
+    """
     (key, [own, *_rest]), (query, [asking, *_more]) = (side_values([found.terms], side)[0] for side in ("key", "query"))
     said = [
         _(
@@ -186,7 +189,7 @@ def _follow(view: View, link: ExplainedLink, terms: ScoreTerms, follow: Callable
 
 
 def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
-    """Return the head of a source such as "head 3-1", a token, and the token to which it gives its largest weight."""
+    """Return the selection for a source such as "head 3-1": the head, a token, and its strongest key."""
     layer, head = map(int, name.partition(" ")[2].split("-"))
     cell = next(at for at, one in enumerate(view.queries) if one.pieces[0] <= token < one.pieces[1])
     target = int(view.weights(layer, head)[cell].argmax())
@@ -194,7 +197,10 @@ def strongest_link(view: View, name: str, token: int) -> dict[str, int]:
 
 
 def pair_rows(terms: ScoreTerms) -> list[tuple[str, str, float, float]]:
-    """Return (query source, key source, term, centred term) of all pairs, the largest centred term first."""
+    """Return (query source, key source, term, centred term) of all pairs, the largest centred term first.
+
+    A term is centred if its mean over the keys is subtracted.
+    """
     centred = terms.excess_terms
     rows = [
         (query, key, float(terms.values[i, j]), float(centred[i, j]))

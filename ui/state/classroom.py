@@ -37,7 +37,7 @@ def is_code(text: str) -> bool:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """Enter the class that an address names, if any; return the query without the code."""
+    """Enter the class whose code is in an address, if any; return the query without the code."""
     if is_code(room := query.get(ADDRESS, "").upper()):
         enter(room)
     return {name: raw for name, raw in query.items() if name != ADDRESS}

@@ -49,7 +49,7 @@ def of_browser(locale: str | None) -> str:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """Set the language that an address names, if the app has it; return the query without it."""
+    """Set the language that an address states, if the app has it; return the query without it."""
     if (code := query.get(ADDRESS)) in available_languages():
         set_language(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}

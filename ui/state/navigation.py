@@ -1,8 +1,8 @@
 """The pages of the app, their groups and views, and the addresses of earlier versions.
 
-A page has an address and a file in `pages/`. It shows one of its views; if it has several, they are tabs, and the
-query field `view` names a view other than the first. Views have the names of their folders in `ui/pages/`; lessons,
-links and options refer to views, so that a view can move to another page.
+A page has an address and a file in `pages/`, and one or several views. Several views are tabs; the query field `view`
+names the shown view, unless it is the first. Views have the names of their folders in `ui/pages/`. Lessons, links and
+options refer to views, so that a view can move to another page.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ OLD_OPTIONS = (("compare", "show", "carry", "patching"),)
 
 
 def view_at(path: str, field: str | None) -> str:
-    """Return the view at the path of a page: that in the query field if the page has it, else the first.
+    """Return the view that an address shows: the one in the query field if the page has it, else the first.
 
     >>> view_at("", None), view_at("", "find"), view_at("tokens", "find"), view_at("no_page", None)
     ('explore', 'find', 'tokens', 'explore')
@@ -242,6 +242,6 @@ def _current_address(path: str, query: Mapping[str, str]) -> tuple[str, dict[str
 
 
 def title_of(view: str) -> str:
-    """Return the untranslated title of a view: of its tab, or of its page if that has no tabs."""
+    """Return the untranslated title of a view: that of its tab, or of its page if the page has a single view."""
     page = BY_VIEW[view]
     return page.views[view] if len(page.views) > 1 else page.title

@@ -1,7 +1,7 @@
 """Options of a single page: a frozen dataclass, stored in the address next to the shared choice.
 
-A page defines its options as a frozen dataclass with defaults. ``option`` (viz/options.py) declares more about a
-field: label, help, choices, name in the address, and its value for another text.
+A page defines its options as a frozen dataclass with defaults. With ``option`` (viz/options.py), a field declares its
+label, help, choices, name in the address, and its value for another text.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -26,7 +26,7 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The options of a page on which a substitute answers if the selected model lacks the task head."""
+    """The options of a page that uses a substitute if the selected model lacks the task head."""
 
     # Used if the chosen model lacks the task head; "" for the first model that has it. Existing links say "speaker".
     answering_model: str = option(
@@ -62,7 +62,7 @@ def set_params(kind: type[Options], **changes: Any) -> None:
 
 
 def drop_place(_raw: str) -> str:
-    """Return "" for any value: an option that refers to tokens is dropped if the text changes."""
+    """Return "" for any value, to drop an option that refers to tokens if the text changes."""
     return ""
 
 

@@ -30,7 +30,7 @@ SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
 def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
     """Return the session-state entries that record the head, token and target shown on this page.
 
-    They may be selected or default.
+    They record selected and default values alike.
     """
     seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
     return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
@@ -50,7 +50,7 @@ def get_last_view(trace_id: str) -> dict[str, Any]:
 def begin_with(choice: ViewState) -> ViewState:
     """Return the choice with the last viewed head, if no head is selected and the model is the same.
 
-    The last viewed head is used once, so that the browser's back button still works.
+    This happens only once for each viewed head, so that the browser's back button still works.
     """
     model, layer, head = st.session_state.pop(LOOKED_AT, ("", None, None))
     if choice.layer is not None or model != choice.model:
@@ -65,8 +65,8 @@ SHARE = 0.5  # Minimum share of the old tokens in an edited text.
 def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any], list[str]] | None:
     """Return the selection moved to the tokens of an edited text, and notes; None if the text is new.
 
-    ``old`` and ``new`` are the traces of both texts. The notes are sentences about words that were removed or
-    replaced. A text is new if it has less than half of the old tokens (SHARE).
+    ``old`` and ``new`` are the traces of both texts. The notes are sentences about words that were removed or replaced.
+    A text is new if fewer than half of the old tokens (SHARE) remain.
     """
     part = choice.part if choice.part in old.parts and choice.part in new.parts else None
     left, right = View(old, part), View(new, part)
@@ -124,7 +124,7 @@ def _new_place(
 
 
 def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:
-    """Return the view options for a trace, and a sentence if it lacks the part that the link names."""
+    """Return the view options for a trace, and a sentence if the trace lacks the stack in the link."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
         note = gettext_lazy(
@@ -138,7 +138,10 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
 
 
 def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the selection for the microscope, and sentences about choices that this trace does not allow."""
+    """Return the selection to show in the microscope, and sentences about impossible choices.
+
+    Choices are impossible if the trace lacks the head or the token.
+    """
     notes: list[str] = []
     head = _head(choice, view, notes)
     if head is not None and head[0] not in view.attending:
@@ -168,9 +171,10 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
 
 
 def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
-    """Return the selection as the microscope needs it for its direction, outgoing or incoming links.
+    """Return the selection for the microscope's direction, outgoing or incoming links.
 
-    For incoming links, the query is None if the visitor has not chosen a query.
+    For incoming links, a missing target becomes the word with the largest weight. If the visitor chose only a target,
+    there is no query.
     """
     found = dict(selection)
     if choice.facing == "out":
@@ -184,7 +188,10 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """Return the fields of the choice that a selection in the microscope changes, limited to the view."""
+    """Return the fields of the choice that a selection in the microscope changes.
+
+    Indices outside of the view are left out.
+    """
     layer, head = selection.get("layer"), selection.get("head")
     focus, target = selection.get("focus"), selection.get("target")
     found: dict[str, Any] = {}
@@ -245,7 +252,7 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
 
 
 def find_word(cells: Sequence[DisplayToken], word: str) -> int | None:
-    """Return the index of the first cell with this word, ignoring case, or None."""
+    """Return the index of the first displayed token with this word, ignoring case, or None."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
@@ -261,13 +268,13 @@ PRONOUNS = frozenset(
 
 
 def pronoun_in(view: View) -> int | None:
-    """Return the cell of the first pronoun that has a word before it, or None."""
+    """Return the index of the first pronoun with a word before it, or None."""
     words = [i for i, cell in enumerate(view.queries) if not cell.special]
     return next((i for i in words[1:] if view.queries[i].text.casefold() in PRONOUNS), None)
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
-    """Return the summary of all heads on this text, and their positional prior, or None.
+    """Return the summary of all heads on this text, and the model's positional prior (None if unknown).
 
     Stop the script if the visitor has left or the time limit is exceeded.
     """

@@ -1,8 +1,8 @@
-"""Selection tokens: they let a figure store a selection without a run of the page's script.
+"""Selection tokens: secrets with which a figure stores a selection without running the page's script.
 
-A figure has a selection token if no other element of its page depends on its selection. The browser posts a
-selection with the token to ui/routes/selection_tokens.py, and the session applies the selection in its next run.
-That run closes the token. Later selections, and selections that a token cannot store, start a run.
+A figure has a selection token if no other element of its page depends on its selection. The browser posts a selection
+with the token to ui/routes/selection_tokens.py. The session applies it in its next run, which also closes the token.
+Selections that come later, or that a token cannot store, start a run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Address = Callable[[ViewState], dict[str, str]]
 
 @dataclass(frozen=True)
 class KeptSelection:
-    """A stored choice, and the session-state entries that belong to it."""
+    """A stored selection: the new choice, and the session-state entries that belong to it."""
 
     choice: ViewState
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -31,12 +31,12 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A secret with which the browser stores a figure's selections in the session, without a rerun of the script.
+    """A secret with which the browser stores a figure's selections in the session, without a script run.
 
-    ``follow`` takes the view state and the browser's selection, and returns the new view state, or None if a rerun is
-    needed. ``address`` returns the URL parameters of a view state; ``mine`` holds the URL parameters that belong to the
-    session, such as the language. ``present`` sends URL parameters to the students who follow this session, and
-    returns False if it cannot.
+    The fields are functions. ``follow`` takes the view state and the browser's selection, and returns the new view
+    state, or None if a run is needed. ``address`` returns the URL parameters of a view state. ``present`` sends URL
+    parameters to the students who follow this session, and returns False if it cannot. Only ``mine`` is a mapping: the
+    URL parameters of the session, such as the language.
 
     >>> told = lambda choice: {"layer": str(choice.layer)}
     >>> slip = SelectionToken("session", ViewState(), lambda now, said: KeptSelection(ViewState(layer=said)), told,
@@ -79,7 +79,7 @@ class SelectionToken:
             return True
 
     def last_kept(self) -> KeptSelection | None:
-        """Return the last stored selection, or None."""
+        """Return the last stored selection, or None if there is none."""
         return self._left
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 @dataclass(frozen=True)
 class TemporaryView:
-    """A choice that a view shows temporarily, and the visitor's own choice, to be restored."""
+    """A choice that a view shows temporarily, and the visitor's own choice, which is restored later."""
 
     view: str
     own: ViewState
@@ -49,8 +49,8 @@ class TemporaryView:
 def begin(path: str) -> ViewState:
     """Return the choice with which this run begins on the page at ``path``, and write the address.
 
-    Streamlit clears the address when another page is opened; it is then written again. A link that names nothing but a
-    view keeps the choice.
+    Streamlit clears the address when another page is opened, so it is written again. If a link names only a view, the
+    choice is not changed.
     """
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
@@ -81,7 +81,7 @@ def begin(path: str) -> ViewState:
 
 
 def current_view() -> str:
-    """Return the name of the view that is shown (see ui/state/navigation.py)."""
+    """Return the name of the view that is shown (ui/state/navigation.py)."""
     view: str = st.session_state[VIEW]
     return view
 
@@ -96,7 +96,10 @@ def open_view(view: str) -> None:
 
 
 def get_view_state() -> ViewState:
-    """Return the current choice, including a selection that was stored without a run."""
+    """Return the current choice: model, texts, selection and options.
+
+    It includes a selection that the browser stored without a script run.
+    """
     slip: SelectionToken | None = st.session_state.get(SLIP)
     if slip is not None and slip.last_kept() is not None:
         _pick_up()
@@ -114,9 +117,10 @@ def set_view_state(**changes: Any) -> None:
 
 
 def change_model(model: str, revision: str = "", **changes: Any) -> None:
-    """Select a model, with its last selection of head and words on these texts; ``changes`` are further fields.
+    """Select a model; ``changes`` are further fields to change.
 
-    A selection belongs to a model and its texts, because it contains positions of tokens.
+    A selection of head and words belongs to a model and its texts, because it contains positions of tokens. The model's
+    last selection for these texts is restored.
     """
     before = get_view_state()
     if before.model == model:
@@ -150,9 +154,9 @@ def typing_origin() -> ViewState | None:
 
 
 def is_followed() -> bool:
-    """Return True if this run began with an address from a link or the browser's history.
+    """Return True if this run began with an address from a link or from the browser's history.
 
-    The app did not write that address itself.
+    Such an address was not written by this session just before.
     """
     return bool(st.session_state.get(FOLLOWED))
 
@@ -236,9 +240,9 @@ def _page_query(own: dict[str, str], choice: ViewState) -> dict[str, str]:
 
 
 def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
-    """Store a new selection token and return its secret, valid until the next run of this session.
+    """Store a new selection token and return its secret, which is valid until the next run of this session.
 
-    ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
+    ``follow`` converts a selection to the new choice. ``present`` is called with the query of each stored choice.
     """
     mine = _session_fields()
     address = partial(_page_query, own_query())
@@ -258,7 +262,7 @@ def _pick_up() -> None:
 
 
 def of_older_text() -> bool:
-    """Return True, once, if this page's own options were chosen for another text or model."""
+    """Return True, only the first time, if this page's options were chosen for another text or model."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
     view = current_view()
     is_older = view in older

@@ -1,6 +1,6 @@
 """The choice that all pages share (model, text, selection), as a frozen dataclass stored in the address.
 
-Positions (focus, to) are indices of the model's tokens, so that they are the same with tokens and whole words.
+Positions (focus, to) are indices of the model's tokens, so they do not depend on the display of tokens or words.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PARTS = ("", "encoder", "decoder", "cross")
 
 @dataclass(frozen=True)
 class SelectedText:
-    """The model, the texts and the selected link: the first fields of an address."""
+    """The model, the texts and the selected link, which are the first fields of an address."""
 
     model: str = DEFAULT_MODEL
     revision: str = ""
@@ -50,7 +50,7 @@ class SelectedText:
 
 @dataclass(frozen=True)
 class ViewState(MicroscopeOptions, SelectedText):
-    """The choice that all pages share. If a field is None, the page selects a default from the numbers."""
+    """The choice that all pages share; if a field is None, the page computes a default."""
 
     pins: str = ""  # Pinned heads, such as "3-1,4-0".
     words: bool = False

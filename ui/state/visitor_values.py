@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 class VisitorValues(Generic[T]):
-    """The value of each visitor, in memory until the app ends; the oldest beyond ``most`` are dropped.
+    """The value of each visitor, in memory until the app ends; thread-safe.
 
-    A visitor without a valid cookie has no value. It is safe for threads.
+    If there are more than ``most`` values, the oldest are dropped. A visitor without a valid cookie has no value.
     """
 
     def __init__(self, most: int) -> None:

@@ -50,10 +50,9 @@ HOST = re.compile(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
 @cache
 def vendor(name: str) -> bytes:
-    """Return the script ``name`` of SCRIPTS as UTF-8 JavaScript, with PATCHES applied.
+    """Return the script ``name`` of SCRIPTS as UTF-8 JavaScript, with our patches (PATCHES) applied.
 
-    Raises KeyError for an unknown name, and RuntimeError if the installed BertViz does not contain the patched
-    code.
+    Raises KeyError for an unknown name, and RuntimeError if the installed BertViz lacks the code to patch.
 
     >>> vendor("d3.js")[:29]
     b'// https://d3js.org v5.7.0 Co'
@@ -81,9 +80,9 @@ def version() -> str:
 def policy(host: str, prefix: str) -> str:
     """Return the Content-Security-Policy of a document, which allows only the scripts from ``vendor``.
 
-    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" matches nothing
-    in a sandboxed document, so the policy spells the path out; without a scheme the path uses the document's own
-    scheme. Raises ValueError if ``host`` is not a host name with an optional port.
+    ``host`` is the request's Host header, and ``prefix`` the path under which ``vendor`` is served. The policy contains
+    both, because "self" matches nothing in a sandboxed document. Without a scheme the address uses that of the
+    document. Raises ValueError if ``host`` is not a host name with an optional port.
 
     >>> policy("localhost:8501", "/headlight/vendor").split("; ")[2]
     'script-src localhost:8501/headlight/vendor/'

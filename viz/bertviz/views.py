@@ -68,10 +68,10 @@ body.dark { background: #121417; color: #e9e9e6; color-scheme: dark }
 def head_html(
     view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, heads: Sequence[int] | None = None
 ) -> str:
-    """Return the head view as HTML: two columns of tokens and a line for each weight, for a single layer.
+    """Return the head view as HTML: two columns of tokens and a line for each weight, one layer at a time.
 
-    ``prefix`` is the path under which the page serves ``vendor``; if it is None, the scripts are written into the
-    document, which then opens from a file. ``layer`` and ``heads`` (all by default) are the initial selection and
+    ``prefix`` is the path under which the page serves ``vendor``. If it is None, the scripts are written into the
+    document, which can then be opened as a file. ``layer`` and ``heads`` (all by default) are the initial selection and
     count from 0.
     """
     views = views_in_document(view)
@@ -99,7 +99,7 @@ def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> 
 def views_in_document(view: View) -> list[View]:
     """Return the views of all stacks that a document offers, the stack of ``view`` first.
 
-    BertViz needs the same number of layers and heads in all of them, so a stack with different numbers is left out.
+    Stacks with other numbers of layers or heads are left out, because BertViz needs equal numbers.
     """
     first = view.part or view.trace.part
     others = [replace(view, part=name) for name in PARTS if name in view.trace.parts and name != first]
@@ -181,13 +181,13 @@ def pack(values: FloatArray, top: float) -> dict[str, Any]:
 
 
 def split(cells: Sequence[DisplayToken]) -> int | None:
-    """Return the index of the cell at which the second text of a pair begins, or None for a single text."""
+    """Return the index of the first token or word of the second text, or None for a single text."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
 
 
 def sides(view: View) -> dict[str, Any]:
-    """Return the data of a map's two sides for BertViz: stack name, tokens, and where a pair is split."""
+    """Return the data of a map's two sides for BertViz: stack name, tokens, and the start of a second text."""
     rows, cols = split(view.queries), split(view.keys)
     return {
         "name": translate(NAMES[view.part or view.trace.part]),
@@ -281,9 +281,9 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
 def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0) -> str:
     """Return the neuron view as HTML, for every layer and head of the view's stack.
 
-    ``layer`` and ``head`` (from 0) are the initial selection.
-    Tokens are never merged into words, since a merged word has no query vector. ``prefix`` has the same meaning as
-    in ``head_html``. Raises Unavailable if a layer has no attention, or if the trace contains finished maps only.
+    ``layer`` and ``head`` (from 0) are the initial selection. Tokens are never merged into words, since a word of
+    several tokens has no query vector. ``prefix`` is as in ``head_html``. Raises Unavailable if a layer has no
+    attention, or if the trace contains finished maps only.
     """
     view = replace(view, words=False)
     records = _records(view)
@@ -312,9 +312,9 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
 
 
 def describe_omissions(view: View) -> list[str]:
-    """Return sentences on parts of the model's attention that the neuron view leaves out.
+    """Return a sentence on each part of the model's attention that the neuron view leaves out.
 
-    These are the reasons why its weights differ from softmax(q · k · scale).
+    Because of these parts, the model's weights differ from softmax(q · k · scale).
     """
     records = _records(view)
     caps = sorted({record.softcap for record in records if record.softcap is not None})

@@ -1,7 +1,8 @@
-"""Scripts that run on every page and draw no figure: idle tracker, theme change, projector, class follower.
+"""Scripts that run on every page and draw no figure.
 
-``<html data-rest="true">`` means that no request, run, download or drawing is in progress, else "false"; meanwhile the
-main region is ``aria-busy``. A component that is still waiting has ``aria-busy="true"`` in its own markup.
+They track if the page is idle, rerun it for another theme, draw the button of the projector view, and follow a class.
+``<html data-rest>`` is "true" if no request, run, download or drawing is in progress, else "false"; meanwhile the main
+region is ``aria-busy``. A component that waits for data has ``aria-busy="true"`` in its own markup.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from viz.components.script import script, stylesheet, translated_words
 
 
 def track_idle() -> None:
-    """Start the script that tracks if the page is idle, once before the page is drawn.
+    """Start the script that tracks if the page is idle; call it before the page is drawn.
 
     assets/app.css hides the component.
     """
@@ -20,16 +21,15 @@ def track_idle() -> None:
 
 
 def watch_theme(language: str = "en") -> None:
-    """Rerun the page if its theme changes, since Python draws figures in its colours; set its language.
+    """Rerun the page if its theme changes, because Python draws figures in its colours; set its language.
 
-    ``language`` is a BCP 47 tag, from which screen readers choose the pronunciation. assets/app.css hides the
-    component.
+    ``language`` is a BCP 47 tag, which screen readers use for the pronunciation. assets/app.css hides the component.
     """
     _THEME_CHANGE(key="theme_change", data={"language": language}, on_changed_change=_nothing)
 
 
 def draw_projector() -> None:
-    """Draw the button of the projector view (1.6 times as large, no sidebar); the key P toggles it too."""
+    """Draw the button of the projector view (1.6 times as large, no sidebar); the key P toggles it, too."""
     _PROJECTOR(key="projector", data={"words": translated_words("projector/projector")})
 
 

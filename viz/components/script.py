@@ -1,9 +1,7 @@
 """Bundling of a component's JavaScript modules to a single script, and escaping of scripts in HTML.
 
-Streamlit accepts a single script.
-
-Only two forms are supported: imports of plain names from a module in the same folder or in a sibling folder, and
-modules without equal top-level names. Browsers reject a script that declares a name twice.
+Streamlit accepts a single script. Imports must be plain names from a module in the same folder or in a sibling folder.
+Two modules must not have equal top-level names, because browsers reject a script that declares a name twice.
 """
 
 from __future__ import annotations
@@ -48,9 +46,9 @@ def sentences(name: str) -> tuple[str, ...]:
 
 
 def translated_words(name: str) -> dict[str, str]:
-    """Return the script's messages in the active language, English → translation; {} for English.
+    """Return the script's messages with their translations into the active language; {} for English.
 
-    The component's data carries them to the browser, for `speak` of `shared/words.js`.
+    They are sent in the component's data, for `speak` of `shared/words.js`.
     """
     if active_language() == ENGLISH:
         return {}
@@ -99,8 +97,7 @@ def escape_json(data: Any) -> str:
 def inline(script: str) -> str:
     """Return JavaScript that is safe inside a script element, with "</" and "<!--" escaped.
 
-    The script may contain "</" and "<!--" only in strings, templates, regular expressions and comments; there "\x3c"
-    means "<".
+    Only strings, templates, regular expressions and comments may contain them, because there the escape means "<".
 
     >>> inline("a('</script>')")
     "a('\\\\x3c/script>')"

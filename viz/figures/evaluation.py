@@ -46,8 +46,8 @@ def confusion(  # noqa: PLR0913  (keyword options of a figure)
     """Draw a confusion matrix (true, predicted); the colour of a cell is its share of its row.
 
     ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
-    ``labels`` are text, not markup. With ``rest`` the last label groups several, and its cells cannot be picked.
-    ``chosen`` (true, predicted) is framed; if either is None, the whole row or column is framed.
+    ``labels`` are text, not markup. If ``rest`` is set, the last label sums several labels, and its cells cannot be
+    picked. ``chosen`` (true, predicted) is framed; if either is None, the whole row or column is framed.
 
     A click picks a cell as in ``alignment_map``; ``viz.figures.vectors.picked_pair`` reads it.
 
@@ -180,7 +180,7 @@ FEW = 10  # answers below which a bar is pale, since so few give no reliable sha
 
 @dataclass(frozen=True)
 class Bin:
-    """A bin of answers with a confidence from ``start`` to ``end``, and their accuracy with a 95 % interval."""
+    """The answers with a confidence from ``start`` to ``end``, and their accuracy with a 95 % interval."""
 
     start: float
     end: float
@@ -192,9 +192,10 @@ class Bin:
 
 
 def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
-    """Draw a calibration diagram: a bar for each bin, the most confident on top, as long as its accuracy.
+    """Draw a calibration diagram: a bar for each range of confidence, as long as the accuracy of its answers.
 
-    A mark shows the mean confidence. Bar and mark end at the same place if the model is well calibrated.
+    The most confident answers are on top. A mark shows the mean confidence; if the model is well calibrated, bar and
+    mark end at the same place.
 
     >>> from viz.figures.theme import LIGHT
     >>> calibration([Bin(0.9, 1, 1200, 0.97, 0.95, 0.9, 0.98)], LIGHT, "t").layout.yaxis.ticktext
@@ -281,9 +282,9 @@ class RelationScore:
 def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
     """Draw a row for each relation: a dot for the head's accuracy, and a bar for the baseline rule.
 
-    The first relation is on top. The dot has its interval. A ring marks the best head of random weights, if it is
+    The first relation is on top. The dot has its interval, and a ring marks the best head of random weights, if it is
     known. A dotted line marks the chance level, if it is known and equal for all relations. Relations and heads are
-    text, not markup. ``selected`` is drawn in the accent colour.
+    text, not markup. The row of ``selected`` has the accent colour.
     """
     figure = empty(theme, title, _("% found"), "")
     rows = list(range(len(scores)))
@@ -350,7 +351,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """Draw a histogram of the changes by random edit sets, shape (set,), and that by the chosen set as a line."""
+    """Draw a histogram of the changes by random edit sets, shape (set,), and the chosen set's change as a line."""
     figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("random sets"),
@@ -368,10 +369,10 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """Draw the curve of a number, shape (step,), while heads are ablated cumulatively, a head at each step.
+    """Draw the values of a number, (step,), while heads are ablated one after another, as a curve.
 
-    ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each step.
-    ``random`` (order, step) contains random orders: their mean is a line, their range a band.
+    ``values`` begins with the value before any ablation. ``names`` (step - 1,) are the heads that are ablated.
+    ``random`` (order, step) has the values for heads in random orders: their mean is a line, their range a band.
     """
     figure = empty(theme, title, _("Ablated heads"), unit)
     if random.size:

@@ -81,7 +81,7 @@ def growth(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the cost of each layer type as a function of the number of tokens n, on logarithmic axes.
 
-    ``curves`` are pairs of a name and values (length,) in ``unit``, all above zero; ``marked`` is the n of the page.
+    ``curves`` are pairs of a name and values (length,) in ``unit``, all above zero. The n of the page is ``marked``.
     """
     figure = empty(theme, title, _("Tokens n"), unit)
     for at, (name, values) in enumerate(curves):
@@ -110,10 +110,10 @@ POINTS = 200  # points of a curve
 
 
 def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
-    """Draw the share of each part of a layer in its operations, in percent, for 1 to ``longest`` tokens.
+    """Draw each part's share of a layer's operations, in percent, for 1 to ``longest`` tokens.
 
-    The dotted line marks the user's text of ``tokens``, the dashed line the length at which the pairs of tokens
-    take half of all operations.
+    The dotted line marks the user's text of ``tokens``. The dashed line marks the length at which token pairs take half
+    of all operations.
     """
     n = np.geomspace(1, longest, POINTS)
     named = {
@@ -173,10 +173,9 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
 
 def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
-    """Draw the measured memory of forward passes as dots, and that of all attention maps as a curve.
+    """Draw the measured memory of forward passes as dots, and that of storing all attention maps as a curve.
 
-    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n², the memory that storing every
-    map would need.
+    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n².
     """
     figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)

@@ -48,15 +48,14 @@ def head_map(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw a value for each head as a coloured cell, layers downwards, heads to the right; NaN has no colour.
 
-    ``values`` is (layer, head) in ``unit``, which is printed under the title. The scale runs from 0 to ``limit``,
-    or from -limit to limit if ``diverging``; the default limit is the largest absolute value. ``selected`` (layer,
-    head) counts from 0 and is outlined. ``meaning`` explains values below and above
-    zero; it replaces the unit, together with the names of the two colours. ``kinds`` names the values of a map
-    with few distinct values, and replaces the colour bar with a legend.
+    ``values`` is (layer, head) in ``unit``, which is printed under the title. The scale runs from 0 to ``limit``, or
+    from -limit to limit if ``diverging``; the default limit is the largest absolute value. ``selected`` (layer, head)
+    counts from 0 and is outlined. ``meaning`` explains values below and above zero; the explanation and the names of
+    both colours replace the unit. ``kinds`` names the values of a map with few distinct values; a legend then replaces
+    the colour bar.
 
     A click picks a head: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked_head(st.session_state[key])``. Plotly reports clicks on points only, so every cell has an invisible
-    point.
+    ``picked_head(st.session_state[key])``. Plotly reports clicks on points only, so every cell has an invisible point.
     """
     layers, heads = values.shape
     if kinds is not None:
@@ -147,7 +146,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
 
 
 def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
-    """Draw ``symbol`` on the heads ``places``, pairs (layer, head), of a head map; they do not catch clicks."""
+    """Draw ``symbol`` on some heads of a head map, given as pairs (layer, head); it does not catch clicks."""
     if not places:
         return
     figure.add_scatter(
@@ -180,10 +179,10 @@ def role_map(  # noqa: PLR0913  (keyword options of a figure)
     *,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Draw a cell for each head with a sign for its role, above the name of the relation that it finds.
+    """Draw a cell for each head, with a sign for its role above the name of the relation that it finds.
 
-    ``shares`` is (layer, head), 0 to 1, NaN for a head without a role. ``roles`` and ``relations`` are indexed by
-    layer and head, "" for none. Relations are text, not markup.
+    ``shares`` is (layer, head), 0 to 1, NaN for a head without a role. ``roles`` and ``relations`` are indexed by layer
+    and head; "" means none. Relations are text, not markup.
     """
     figure = head_map(shares, theme, title, _("share of attention"), selected=selected, limit=1.0)
     places = [(layer, head) for layer in range(len(roles)) for head in range(len(roles[layer]))]

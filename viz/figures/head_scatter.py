@@ -25,8 +25,8 @@ def head_scatter(  # noqa: PLR0913  (keyword options of a figure)
 ) -> Figure:
     """Draw heads as points, coloured by layer; a click picks a head as in ``head_maps.head_map``.
 
-    ``x`` and ``y`` are (head,); heads without a value are left out. ``notes`` are plain text for the hover text, "" if
-    there is none, and names of heads with a note are drawn. The selected head has a ring.
+    ``x`` and ``y`` are (head,); heads without a value are left out. ``notes`` are plain texts for the tooltip, "" for
+    none. The names of heads with a note are drawn. The selected head has a ring.
 
     >>> from viz.figures.theme import LIGHT
     >>> values = np.array([0.1, 0.4], np.float32)

@@ -32,7 +32,7 @@ SPREAD = 0.6  # the share of the distance between two layers that a layer's head
 
 @dataclass(frozen=True)
 class MapSize:
-    """The numbers of queries and keys of the attention maps, and True if they are causal."""
+    """The numbers of queries and keys of attention maps; ``causal`` is True if later keys are hidden."""
 
     queries: int
     keys: int
@@ -164,9 +164,9 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
 
 
 def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -> go.Figure:
-    """Draw each head's entropy before and after a change, in bits (head,), as two marks joined by a line.
+    """Draw each head's entropy before and after a change, in bits, as two marks joined by a line.
 
-    The marks of ``head`` are larger.
+    ``before`` and ``after`` are (head,). The marks of ``head`` are larger.
     """
     figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before))
@@ -286,10 +286,10 @@ def patching_map(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the effect of patching each word at each layer, layers downwards, words to the right.
 
-    ``shares`` is (layer + 1, word): how far patching moves the answer towards the donor text's answer, from 0 (no
-    effect) to 1 (the donor's answer). The last row patches a word in every layer. ``beyond`` (layer + 1, word)
-    marks cells with a dot; ``selected`` (row, word) is framed. A click picks a cell as in ``head_map``;
-    ``picked_head`` of that module reads it. Words are text, not markup.
+    ``shares`` (layer + 1, word) is how far patching moves the answer towards the donor text's answer: 0 is no effect,
+    and 1 the donor's answer. The last row patches a word in every layer. ``beyond`` (layer + 1, word) marks cells with
+    a dot, and ``selected`` (row, word) is framed. A click picks a cell as in ``head_map``; ``picked_head`` of that
+    module reads it. Words are text, not markup.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "t")

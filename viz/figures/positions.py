@@ -36,7 +36,7 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
-    """Draw the dot product of two position vectors over their distance: the mean, and the range as a band."""
+    """Draw the mean dot product of two position vectors at each distance, and the range as a band."""
     figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -93,7 +93,7 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """The scores at each distance for a set of rotary angles, and their bound."""
+    """The scores at each distance for a set of rotary angles, and an upper bound of them."""
 
     name: str  # "" if there is a single set
     score: Numbers  # (distance,)

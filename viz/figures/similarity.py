@@ -19,10 +19,10 @@ TINTS = 0.1, 0.9  # places of the colours of negative and positive lines on the 
 def word_lines(
     table: npt.NDArray[np.float64], words: tuple[Sequence[str], Sequence[str]], theme: Theme, title: str
 ) -> Figure:
-    """Draw the words of two texts as columns, and a line for each of the MOST_LINES largest pairs.
+    """Draw the words of two texts as columns, and lines between the pairs with the largest values.
 
-    ``table`` is (word of A, word of B). The width of a line is proportional to the absolute value, and its colour
-    shows the sign: negative lines are dashed and have the colour below zero. ``words`` are text, not markup.
+    ``table`` is (word of A, word of B); at most MOST_LINES lines are drawn. The width of a line is proportional to the
+    absolute value, and its colour shows the sign. Negative lines are also dashed. ``words`` are text, not markup.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = word_lines(np.array([[0.5, -0.1]]), (["cat"], ["dog", "<b>"]), LIGHT, "t")

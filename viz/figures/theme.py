@@ -57,7 +57,7 @@ DARK = Theme(text="#e8e8ec", grid="#33353f", heads="#56b4e9", accent="#e69f00", 
 
 
 def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
-    """Return a figure without data: with title, axis names, transparent background, and the legend below.
+    """Return a figure without data, with title, axis names, transparent background, and the legend below.
 
     ``title`` is text, not markup; the axis names ``x`` and ``y`` are markup.
     """
@@ -208,8 +208,8 @@ def add_cell_text(  # noqa: PLR0913  (keyword options of a figure)
     """Write a text on each cell of a heatmap, in black or white, whichever is more readable.
 
     ``texts`` (row, column) are markup. ``shares`` (row, column) are the places of the cells on the colour scale, 0 to
-    1; a cell with NaN has the page's ground. Plotly's own choice of a colour has a contrast as low as 3.1 : 1. Each
-    colour needs a trace. Without ``size`` plotly fits the font to the cells, and the page's style sheet hides sizes
+    1; a cell with NaN has the page's background. Plotly would choose colours with a contrast as low as 3.1 : 1. Each
+    text colour is a trace. Without ``size`` plotly fits the font to the cells, and the page's style sheet hides sizes
     under 7 pixels. Blank texts of the same length keep the font sizes of the traces equal.
     """
     inks = [

@@ -25,11 +25,12 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
     *,
     other: float | None = None,
     marked: Sequence[int] = (),
+    intervals: Sequence[tuple[float, float]] = (),
 ) -> go.Figure:
-    """Draw horizontal bars, the first on top; ``marked`` indices have the accent colour.
+    """Draw horizontal bars, the first on top; those with the indices ``marked`` have the accent colour.
 
     ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the
-    remaining values, a pale bar at the bottom.
+    remaining values, a pale bar at the bottom. ``intervals`` are the ends of each value's interval, if there are any.
     """
     names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
@@ -46,6 +47,8 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
         customdata=[escape_label(name) for name in names],
         hovertemplate="%{customdata}: %{x:.4g}<extra></extra>",
     )
+    if intervals:
+        _add_intervals(figure, values, intervals, theme)
     ticks = [escape_label(truncate(name)) for name in names]
     figure.update_yaxes(
         tickvals=list(range(len(names))),
@@ -55,22 +58,44 @@ def bars(  # noqa: PLR0913  (keyword options of a figure)
         fixedrange=True,
         showgrid=False,
     )
-    figure.update_xaxes(range=[0, 1.12 * max([*numbers, 0]) or 1], fixedrange=True)
+    figure.update_xaxes(range=[0, 1.12 * max([*numbers, *(high for _low, high in intervals), 0]) or 1], fixedrange=True)
     if numbers and all(isinstance(value, int) for value in numbers):
         figure.update_xaxes(dtick=ceil(max(*numbers, 1) / 8))  # whole numbers of answers
     figure.update_layout(height=110 + 26 * len(names), bargap=0.25, showlegend=False)
     return figure
 
 
-def _format_short(value: float) -> str:
-    """Return a value with two decimals, or with a significant digit if two decimals would give 0.00.
+def _add_intervals(
+    figure: go.Figure, values: Sequence[float], intervals: Sequence[tuple[float, float]], theme: Theme
+) -> None:
+    """Draw an interval at each bar, and the bars' texts after the intervals' upper ends."""
+    bar = figure.data[0]
+    bar.error_x = _error_bars(values, intervals, theme)
+    bar.textposition = "none"
+    for row, ((_low, high), text) in enumerate(zip(intervals, bar.text, strict=True)):
+        figure.add_annotation(x=high, y=row, text=text, showarrow=False, xanchor="left", xshift=4)
 
-    >>> _format_short(2), _format_short(2.0), _format_short(0.001)
-    ('2', '2.00', '0.001')
+
+def _error_bars(values: Sequence[float], intervals: Sequence[tuple[float, float]], theme: Theme) -> dict[str, object]:
+    """Return Plotly's error bars of values with the ends of their intervals."""
+    return {
+        "symmetric": False,
+        "array": [high - value for value, (_low, high) in zip(values, intervals, strict=True)],
+        "arrayminus": [value - low for value, (low, _high) in zip(values, intervals, strict=True)],
+        "color": theme.text,
+        "thickness": 1,
+    }
+
+
+def _format_short(value: float) -> str:
+    """Return a value with two decimals, or with two significant digits if it is below 0.1.
+
+    >>> _format_short(2), _format_short(2.0), _format_short(0.0087)
+    ('2', '2.00', '0.0087')
     """
     if isinstance(value, int):
         return str(value)
-    return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.1 else f"{value:.2g}"
 
 
 SAMPLING_ROW = 30  # height of a token's row in pixels
@@ -87,9 +112,9 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the model's probabilities of tokens as bars, and those after a decoding rule as marks.
 
-    ``own`` are the model's probabilities, ``drawn`` the rule's. The first token is on top. ``labels`` are text, not
-    markup, and may repeat; a token that cannot be sampled has its mark at zero. Labels of the ``marked`` indices are
-    bold.
+    ``own`` are the model's probabilities, and ``drawn`` those after the rule. The first token is on top. ``labels`` are
+    text, not markup, and may repeat. A token that cannot be sampled has its mark at zero. The labels with the indices
+    ``marked`` are bold.
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("probability"), "")
@@ -134,8 +159,8 @@ def before_after(  # noqa: PLR0913  (keyword options of a figure)
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
     """Draw the cumulative probability of the likeliest tokens, for the model and after a decoding rule.
 
-    ``own`` and ``drawn`` are the probabilities of the likeliest tokens, the likeliest first. ``kept`` is the number of
-    tokens that the rule keeps, a dotted line if it is within the figure.
+    ``own`` and ``drawn`` are these probabilities, the likeliest token first. A dotted line marks the number of tokens
+    that the rule keeps, ``kept``, if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
@@ -173,8 +198,8 @@ def received_by_token(
 ) -> go.Figure:
     """Draw the attention that each token receives in a head as bars, and the mean over all heads as marks.
 
-    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received). ``tokens`` names the
-    keys, ``head`` the head. In a causal model more queries see the early tokens, so early tokens receive more.
+    ``received`` and ``mean`` are (key,), each the mean over the queries. ``tokens`` names the keys, ``head`` the head.
+    In a causal model early tokens receive more, because more queries see them.
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
@@ -372,13 +397,7 @@ def source_terms(  # noqa: PLR0913  # the bars and their labels
         )
     if intervals:
         middles = [values[0] for values in sources.values()]
-        figure.data[0].error_x = {
-            "symmetric": False,
-            "array": [high - middle for middle, (_low, high) in zip(middles, intervals, strict=True)],
-            "arrayminus": [middle - low for middle, (low, _high) in zip(middles, intervals, strict=True)],
-            "color": theme.text,
-            "thickness": 1,
-        }
+        figure.data[0].error_x = _error_bars(middles, intervals, theme)
     figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
     figure.update_yaxes(
         tickvals=rows, ticktext=labels, autorange="reversed", rangemode="normal", showgrid=False, fixedrange=True

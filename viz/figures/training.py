@@ -27,9 +27,9 @@ def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw a learning curve of ``points`` (step, value); ``last`` is the planned last step, if it is known.
 
-    ``baseline`` is a dashed line. ``collapsed`` are crosses (step, label) at evaluations that predicted a single
-    label for every example, for the second time in succession. ``ceiling`` is the end of the axis; by default the
-    values determine it.
+    ``baseline`` is a dashed line. ``collapsed`` are crosses (step, label) at evaluations in which the model gave every
+    example the same label, as in the evaluation before. ``ceiling`` is the end of the axis; by default the values
+    decide.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = learning_curve([(0, 0.2), (13, 0.7)], LIGHT, "Dev rows", "accuracy", last=133, baseline=0.9)
@@ -83,9 +83,10 @@ DRIFT_LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 @dataclass(frozen=True, eq=False)
 class DriftLine:
-    """The mean divergence, in bits, of each layer's attention maps from the maps before training, with its interval.
+    """The change of each layer's attention maps since before the training, with its interval.
 
-    ``mean``, ``low`` and ``high`` are (layer,); NaN marks a layer without a value.
+    ``mean``, ``low`` and ``high`` are (layer,): mean Jensen–Shannon divergences, in bits. NaN marks a layer without a
+    value.
     """
 
     name: str
@@ -138,7 +139,7 @@ def by_step(  # noqa: PLR0913  (keyword options of a figure)
     """Draw the divergence from the initial maps by training step, in bits, for all heads and a single head.
 
     ``whole`` (frame,) is the mean of all heads, and ``head`` is the name of a head with its values. ``frame`` is the
-    index of the step on the page, ``kept`` the step of the weights that the training kept.
+    index of the step that the page shows. ``kept`` is the step whose weights were kept.
     """
     figure = empty(theme, title, _("Step"), _("divergence (bits)"))
     looks = ((_("all heads, mean"), whole, theme.line, "dash"), (escape_label(head[0]), head[1], theme.heads, "solid"))
@@ -178,7 +179,8 @@ def change_and_effect(  # noqa: PLR0913  (keyword options of a figure)
     """Draw each head as a point: its change by fine-tuning in bits, against the effect of its ablation.
 
     ``changed`` and ``effect`` (in ``unit``) are (layer, head), NaN if there is no value. Points of the heads
-    ``beyond`` (changed beyond chance) are filled, all others open. A click picks a head as in ``head_map``.
+    ``beyond``, which changed more than by chance, are filled; all others are open. A click picks a head as in
+    ``head_map``.
     """
     figure = empty(theme, title, _("changed: divergence (bits)"), _("used: {unit}", unit=translate(unit)))
     far = set(beyond)
@@ -215,7 +217,7 @@ BESIDE = 0.16  # half the distance between the two kinds of marks, in rows
 def ablated_parts(
     kinds: Mapping[str, Mapping[str, Sequence[float]]], theme: Theme, title: str, unit: str, chance: float
 ) -> go.Figure:
-    """Draw the results of models that lack a part, a row for each part: a mark per seed, and the mean.
+    """Draw the results of models that lack a part: a row for each part, with a mark per seed and the mean.
 
     The first part is on top, and the mark of the mean is larger. ``kinds`` has at most two entries: kind → name → the
     value for each seed, 0 to 1.
@@ -266,7 +268,7 @@ MANY = 16  # points beyond which a line has no markers
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The values of a model at the places ``x``, for each random seed, shape (seed, place)."""
+    """The values of a model at the places ``x`` of a curve, for each random seed, shape (seed, place)."""
 
     name: str
     x: Sequence[float]
@@ -286,7 +288,7 @@ def seeds(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw the mean of each curve over random seeds as a thick line, and each seed as a thin line.
 
-    ``trained`` is the largest place in the training data, a vertical line; ``chance`` is a horizontal line.
+    A vertical line marks ``trained``, the largest place in the training data; a horizontal line marks ``chance``.
     ``logarithmic`` names the logarithmic axes, "y" or "xy"; values of 0 are left out on a logarithmic y axis.
 
     >>> from viz.figures.theme import LIGHT

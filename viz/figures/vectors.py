@@ -188,9 +188,9 @@ MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
 def context_lines(
     pairs: Mapping[str, FloatArray], baseline: FloatArray, levels: Sequence[str], theme: Theme, word: str
 ) -> go.Figure:
-    """Draw the cosine similarity of a word's vectors in two contexts at each level, a line per pair of contexts.
+    """Draw the cosine similarity of a word's vectors in two contexts at each level, a line for each pair.
 
-    ``pairs`` has at most three entries, (level,) each. ``baseline`` (level,) is the mean cosine of different
+    ``pairs`` has at most three pairs of contexts, (level,) each. ``baseline`` (level,) is the mean cosine of different
     words.
     """
     figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
@@ -243,13 +243,12 @@ def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
 ) -> go.Figure:
     """Draw a word alignment as a matrix, source words to the right and target words downwards.
 
-    ``weights`` is (target, source), each between 0 and 1, which is also the range of the colour scale.
-    ``strongest`` is the index of the largest source word of each row, marked by a dot; the row ``chosen`` is
-    framed. Words are text, not markup.
+    ``weights`` is (target, source), from 0 to 1, like the colour scale. ``strongest`` has the index of each row's
+    largest weight on a word, which is marked by a dot. The row ``chosen`` is framed. Words are text, not markup.
 
     A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked_pair(st.session_state[key])``. A matrix of more than POINTS cells has no clicks, since each cell needs
-    an invisible point.
+    ``picked_pair(st.session_state[key])``. A matrix of more than POINTS cells has no clicks, since each cell needs an
+    invisible point.
     """
     figure = empty(theme, title, _("Source"), _("Translation"))
     down, across = [_label(word) for word in target], [_label(word) for word in source]

@@ -1,4 +1,4 @@
-"""Matrices to draw: weights of all heads, channels of a score, two compared texts, attribution methods."""
+"""Matrices to draw: all heads' weights, the channels of a score, two compared texts, attribution methods."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
 ) -> list[MatrixSpec]:
     """Return matrices of a query's weights in every head, of the heads' entropies, and of the mean weights.
 
-    ``weights`` is (head, key), ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys in the
-    matrices, with ``names``; ``single`` (key,) are the weights if all channels form a single head, or None.
+    ``weights`` is (head, key), and ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys that
+    are drawn, with their ``names``. ``single`` (key,) are the weights of a single head with all channels, or None.
     """
     heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)
@@ -83,9 +83,9 @@ def neuron(  # noqa: PLR0913  (the inputs of the sheets)
 ) -> list[MatrixSpec]:
     """Return matrices of a query, the keys, their products by channel, and the attention weights.
 
-    ``query`` is (channel,), ``keys`` (key, channel) and ``weights`` (key,). The softmax depends only on differences
-    between keys, so the last matrix contains the standard deviation of each channel's product, times ``scale``, over
-    the keys.
+    ``query`` is (channel,), ``keys`` (key, channel) and ``weights`` (key,). The last matrix shows which channels
+    distinguish the keys: the standard deviation over keys of each channel's product, times ``scale``. The softmax
+    depends on such differences only.
     """
     products = query * keys
     channels, marks = len(query), () if marked is None else (marked,)

@@ -98,7 +98,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """Return a head's weight matrix to draw, shape (channel of the head, channel of the stream)."""
+    """Return the matrix of a head's weights to draw, shape (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
@@ -156,7 +156,7 @@ def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
 
 
 def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -> MatrixSpec:
-    """Return a matrix of the residual sum and the norms around it, a row for each."""
+    """Return a matrix of the last steps of a layer: the residual sum and the norms around it, a row for each."""
     added = way.output if way.settled is None else way.settled
     found = {
         "a" if wiring.after is None else f"{norm_name(wiring.after)}(a)": added,
@@ -178,7 +178,7 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """Return a matrix of the channel-wise products whose sum is a dot product, shape (channel,)."""
+    """Return a matrix of the products of each channel, (channel,); their sum is the dot product."""
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )

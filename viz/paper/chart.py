@@ -206,7 +206,8 @@ class ChartDrawing:
             at_end = {"xerr" if flat else "yerr": spans(error)}
             xy = (sizes, centres) if flat else (centres, sizes)
             self.axes.errorbar(*xy, **at_end, fmt="none", ecolor=INK, elinewidth=0.8, capsize=2, zorder=3)
-        for place, size, text in zip(centres, sizes, repeat(trace.get("text") or "", len(sizes)), strict=True):
+        ends = sizes + (spans(error)[1] if error else 0)  # a text follows its error bar
+        for place, size, text in zip(centres, ends, repeat(trace.get("text") or "", len(sizes)), strict=True):
             spot, offset = ((size, place), (2, 0)) if flat else ((place, size), (0, 2))
             self.axes.annotate(plain_text(str(text)), spot, offset, textcoords="offset points", color=INK,
                                font=self._font(), va="center" if flat else "bottom", ha="left" if flat else "center",
@@ -414,9 +415,9 @@ LEAST_LINE = 1.2  # distance between the numbers of a vertical axis, in font siz
 
 
 def draw_chart(figure: Figure, options: PaperOptions, about: str = "") -> PaperFigure:
-    """Return a Plotly figure of viz/figures as a page for a paper, on white with the colours of a light page.
+    """Return a Plotly figure of viz/figures drawn for a paper, on white with the colours of a light page.
 
-    With ``options.caption`` the title and ``about``, a line of provenance, are above the axes. The figure must be
+    If ``options.caption`` is set, the title and ``about`` (model, text, version) are above the axes. The figure must be
     flat (``is_flat``).
     """
     return ChartDrawing(figure, options, about).draw()

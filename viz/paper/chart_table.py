@@ -28,8 +28,8 @@ def plain_text(markup: str) -> str:
 def chart_table(figure: Figure) -> dict[str, list[Any]]:
     """Return the numbers of a Plotly figure as columns of equal lengths, a row for each mark or cell.
 
-    The columns are ``series``, ``x``, ``y``, ``z``, the labels of the axes ``x_label`` and ``y_label``, the lengths of
-    error bars ``minus`` and ``plus``, and ``text``; those without a value are left out. ``z`` is a map's value.
+    The columns are ``series``, ``x``, ``y``, ``z`` (the value of a cell), the labels of the axes ``x_label`` and
+    ``y_label``, the lengths of error bars ``minus`` and ``plus``, and ``text``. Columns without a value are left out.
     """
     layout, rows = figure.layout.to_plotly_json(), []
     title = plain_text(figure.layout.title.text or "")
@@ -46,6 +46,21 @@ def chart_table(figure: Figure) -> dict[str, list[Any]]:
             row[f"{name}_label"] = names.get(row.get(name))
     order = ("series", "x", "x_label", "y", "y_label", "z", "minus", "plus", "text")
     return {name: [row.get(name) for row in rows] for name in order if any(row.get(name) is not None for row in rows)}
+
+
+def figure_numbers(figure: Figure) -> npt.NDArray[np.float64]:
+    """Return the numbers of a figure's first kind of marks in their order, one-dimensional.
+
+    The numbers are the values of a map, else the lengths of all bars, else the values of a histogram, else the
+    heights of all marks.
+    """
+    for kind, names in (("heatmap", "z"), ("bar", "xy"), ("histogram", "x"), ("scatter", "y")):
+        found = [trace.to_plotly_json() for trace in figure.data if trace.type == kind]
+        if found:
+            values = [one["x" if names == "xy" and one.get("orientation") == "h" else names[-1]] for one in found]
+            shown = values[:1] if kind in ("heatmap", "histogram") else values
+            return np.concatenate([np.asarray(value, np.float64).ravel() for value in shown])
+    return np.zeros(0)
 
 
 def _cells(trace: Trace) -> list[dict[str, Any]]:
@@ -75,7 +90,7 @@ def numbers(values: Any) -> npt.NDArray[np.float64]:
 
 
 def spans(error: Mapping[str, Any]) -> npt.NDArray[np.float64]:
-    """Return the lengths of error bars below and above, shape (2, mark)."""
+    """Return the lengths of the error bars below and above each mark, shape (2, mark)."""
     above = numbers(error["array"])
     below = error.get("arrayminus")
     lengths: npt.NDArray[np.float64] = np.abs(np.array([above if below is None else numbers(below), above]))
@@ -83,12 +98,12 @@ def spans(error: Mapping[str, Any]) -> npt.NDArray[np.float64]:
 
 
 def is_list(value: Any) -> bool:
-    """Return True for a value of each mark, False for a single value."""
+    """Return True if a value is given for each mark, False if a single value is given for all."""
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
 
 
 def repeat(value: Any, count: int) -> list[Any]:
-    """Return a value for each of ``count`` marks; a short list is repeated."""
+    """Return a list of ``count`` values, one for each mark; a short list is repeated."""
     if not is_list(value):
         return [value] * count
     return [value[at % len(value)] for at in range(count)] if len(value) else [None] * count

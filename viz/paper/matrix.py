@@ -42,9 +42,9 @@ BAR = 6.0  # points, the height of the colour bar
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """The labels to draw along a side of a map: indices of tokens, and the tier of each.
+    """The labels to draw along a side of a map: the indices of tokens, and the row of labels of each.
 
-    Tier 0 is next to the map, tier 1 outside of it.
+    Row 0 of ``tiers`` is next to the map, and row 1 outside of it.
     """
 
     indices: tuple[int, ...]
@@ -54,8 +54,8 @@ class LabelPlan:
 def plan_labels(count: int, pitch: float, line: float, tiers: int = 1) -> LabelPlan:
     """Choose the labels that fit along a side of ``count`` cells of ``pitch`` points.
 
-    A label needs ``line`` points. With two tiers, neighbours alternate between the tiers if a single tier is too
-    narrow. Labels are left out evenly if neither fits.
+    A label needs ``line`` points. If ``tiers`` is 2 and a single row of labels is too narrow, neighbours alternate
+    between two rows. If that is too narrow, too, labels are left out evenly.
 
     >>> plan_labels(4, 10, 9), plan_labels(4, 5, 9, tiers=2).tiers, plan_labels(4, 5, 9).indices
     (LabelPlan(indices=(0, 1, 2, 3), tiers=(0, 0, 0, 0)), (0, 1, 0, 1), (0, 2))

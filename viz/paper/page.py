@@ -97,7 +97,7 @@ def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, Value], 
 
 
 def render(draw: Callable[[], PaperFigure], file_format: str) -> bytes:
-    """Return the figure that ``draw`` creates as the bytes of a file; equal figures give equal bytes.
+    """Return the figure that ``draw`` creates as a file; equal figures give equal bytes.
 
     ``file_format`` is a key of FORMATS.
     """

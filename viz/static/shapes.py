@@ -45,7 +45,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cells:
-    """Coloured cells, (row, column, RGB), that fill a rectangle."""
+    """Coloured cells (row, column), given by their RGB colours, that fill a rectangle."""
 
     x: float
     y: float

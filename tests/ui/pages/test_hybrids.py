@@ -141,7 +141,7 @@ def test_induction_has_no_number_for_a_missing_head(backend: LocalBackend, folde
 def test_the_share_of_the_first_token_is_over_heads_that_exist(view: View) -> None:
     shares = np.full((4, HEADS), np.nan, np.float32)
     shares[list(ATTENDING)] = 0.75
-    assert "0.75" in sink_summary(view.trace, shares, 0.5)
+    assert "75%" in sink_summary(view.trace, shares, 0.5)
     assert re.findall(r"\d+", sink_summary(view.trace, shares, 0.5)).count(str(2 * HEADS)) == 2
 
 

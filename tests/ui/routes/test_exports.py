@@ -19,6 +19,7 @@ from tests.support.traces import sentence_trace
 from ui.routes.exports import routes
 from ui.routes.traces import PREFIX
 from ui.run.services import get_backend, get_trace_store, trace_seal
+from viz.paper.notebook import version
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,16 @@ def test_a_notebook_gives_the_weights_that_the_view_shows(client: TestClient) ->
     names: dict[str, Any] = {}
     for cell in cells[1:]:
         exec("".join(cell["source"]), names)
-    np.testing.assert_array_equal(names["weights"], View(trace, words=True).weights(1, 2))
+    np.testing.assert_array_equal(names["numbers"], View(trace, words=True).weights(1, 2))
+
+
+def test_the_methods_name_the_head_the_weights_and_the_program(client: TestClient) -> None:
+    trace = get_backend().trace(TraceRequest(text="A cat sat."))
+    methods, citation = client.get(address(trace, "export.txt")).text.split("\n\n")
+    assert trace.model.weights
+    for word in ("1-2", trace.model.name, trace.model.weights, version()):
+        assert word in methods
+    assert citation.startswith("@software")
 
 
 def test_an_opened_file_has_no_notebook(client: TestClient, trace: Trace) -> None:

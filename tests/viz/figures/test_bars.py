@@ -4,6 +4,7 @@ import pytest
 
 from viz.figures.theme import LIGHT
 from viz.figures.token_bars import REST, bars
+from viz.paper.chart_table import chart_table
 
 LABELS = ("the", "<b>it", "the", "x" * 40)
 VALUES = (0.5, 0.2, 0.1, 0.0004)
@@ -23,6 +24,19 @@ def test_the_first_is_on_top_and_equal_labels_stay_two_bars() -> None:
 def test_small_numbers_are_not_written_as_nothing() -> None:
     (drawn,) = bars(LABELS, VALUES, LIGHT, "").data
     assert list(drawn.text) == ["0.50", "0.20", "0.10", "0.0004"]
+
+
+def test_small_numbers_have_two_significant_digits() -> None:
+    (drawn,) = bars(LABELS[:3], (0.0087, 0.052, 0.126), LIGHT, "").data
+    assert list(drawn.text) == ["0.0087", "0.052", "0.13"]
+
+
+def test_intervals_are_drawn_and_exported() -> None:
+    figure = bars(["3-1", "3-4"], [0.5, 0.25], LIGHT, "", intervals=[(0.375, 0.75), (0.125, 0.5)])
+    table = chart_table(figure)
+    assert (table["x"], table["minus"], table["plus"]) == ([0.5, 0.25], [0.125, 0.125], [0.25, 0.25])
+    assert [(note.x, note.text) for note in figure.layout.annotations] == [(0.75, "0.50"), (0.5, "0.25")]
+    assert figure.layout.xaxis.range[1] > 0.75
 
 
 def test_the_rest_comes_last_and_is_pale() -> None:

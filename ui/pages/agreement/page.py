@@ -1,4 +1,4 @@
-"""The view Agreement: attribution methods compared with the effect of leaving words out."""
+"""The view Agreement: attribution methods compared with the effect of ablating words."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.attribution import MOST_TOKENS, WordGradients, WordPath
 from inference.tasks.labels import TextLabel, WordTags
+from ui.attribution.computation import shares_computation
 from ui.attribution.methods import EFFECT, MOST_MISSED, AttributionRequest, AttributionSet, compute_attributions
 from ui.attribution.views import (
     ExplainedLabel,
@@ -75,10 +76,10 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """Return the view's cell of the focus word, and the notes about the reader's choice of it.
+    """Return the index of the focus word, and notes on an invalid choice of it.
 
-    The focus is the reader's word, else the example's, else the word of the strongest link. In a causal model
-    without a choice it is the last word.
+    The focus is the reader's word, else the example's, else the word with the strongest link. In a causal model without
+    a choice, it is the last word.
     """
     if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
@@ -87,10 +88,9 @@ def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
 
 
 def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
-    """Return the cells of the candidate words, without special tokens and punctuation.
+    """Return the indices of the candidate words, without special tokens and punctuation.
 
-    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal
-    model.
+    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal model.
     """
     return [
         at
@@ -104,7 +104,7 @@ def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
 def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
     """Draw the sentence as chips on which the reader picks the focus word.
 
-    ``sizes`` maps cells to causal effects; a chip's shade is its effect over the largest.
+    ``sizes`` maps words to their causal effects; a chip is shaded by its effect relative to the largest.
     """
     most = max(sizes.values(), default=0.0) or 1.0
     chips = [
@@ -125,17 +125,18 @@ def _set(view: View, cell: int | None) -> None:
         set_view_state(focus=view.keys[cell].pieces[0])
 
 
-def answers(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionSet:
-    """Compute all attribution methods for the focus word."""
+def question_of(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionRequest:
+    """Return the request for the attributions of the focus word's vector."""
     runs = tuple(view.keys[at].pieces for at in words)
-    return compute_attributions(AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs))
+    return AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs)
 
 
-def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """Draw the verdict, the matrices (method, word) and (method, method), and the download button."""
+def figure(question: AttributionRequest, ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
+    """Draw a sentence on the agreement, the matrices (method, word) and (method, method), and the download."""
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
-    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
+    computation = shares_computation(question, ways)
+    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words), computation=computation)
     st.caption(
         _("Left: share of each word by method. Right: rank correlation of the methods; framed, the ablation effect.")
     )
@@ -165,7 +166,7 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
 
 
 def collapse(trace: Trace) -> None:
-    """Show how much the rows of rollout differ between words, compared with last-layer attention."""
+    """Draw how much the rows of attention rollout differ between words, compared with last-layer attention."""
     maps = mean_maps(trace)
     show_notice(
         _(
@@ -275,14 +276,15 @@ def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
         return
     strip = st.container()
     count_itself()
-    ways = answers(choice, trace, view, focus, words)
+    question = question_of(choice, trace, view, focus, words)
+    ways = compute_attributions(question)
     effect = ways.values(EFFECT)
     with strip:
         pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
     for problem in ways.problems:
         show_notice(problem, role="status")
     if ways.attributions:
-        figure(ways, view, focus, words)
+        figure(question, ways, view, focus, words)
         collapse(trace)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attention.answer_windows import NOWHERE, token_span
-from attention.edits import Ablate, EditSet
+from attention.edits import Ablate, EditSet, as_head_map, places_of
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View, flow
@@ -17,7 +17,8 @@ from i18n import _, translate
 from inference import TraceRequest
 from inference.tasks.answers import BOTH, END, START, AnswerSpan, PassageAnswers
 from inference.tasks.edit_effects import SpanEffects
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from probing.edit_answers import answers_under
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.attribution.methods import AttributionRequest, TargetSpan, compute_attributions
 from ui.attribution.views import draw_methods, draw_word_effects, words_csv
 from ui.input.controls import bound_widget, control_row, head_of, keep_head, rank_of
@@ -26,6 +27,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.computations import flow_computation
 from ui.show.microscope import draw_microscope
 from ui.show.tables import download_button, download_table, model_provenance
 from ui.show.text import percent
@@ -34,13 +36,15 @@ from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map
 from viz.figures.theme import sides, truncate
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainedAnswer:
-    """The question with the part of the passage that a window reads, its trace, and the tokens of an answer.
+    """The part of a text pair that contains an explained answer, its trace, and the answer's tokens.
 
-    ``span`` is (first, last) in the trace; None if the model gives no answer.
+    The pair is the question with the part of the passage that a single window contains. ``span`` is (first, last) in
+    the trace, None if the model gives no answer.
     """
 
     request: TraceRequest
@@ -57,7 +61,7 @@ class ExplainedAnswer:
 
 
 def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
-    """Draw the control of the explained answer and return it; None if there is none."""
+    """Draw the selection of the answer to explain and return it; None if there is no answer."""
     if not found.spans:
         return None
     shown = min(max(0, get_params(AnswersOptions).answer), min(10, len(found.spans)) - 1)
@@ -74,7 +78,7 @@ def pick_answer(found: PassageAnswers) -> AnswerSpan | None:
 def read_answer(
     who: PageModel, texts: tuple[str, str], found: PassageAnswers | None, span: AnswerSpan | None
 ) -> ExplainedAnswer:
-    """Trace the question with the part of the passage that the window of the answer reads."""
+    """Trace the question with the part of the passage in the answer's window."""
     question, passage = texts
     start, end = (0, len(passage)) if found is None else found.windows[0 if span is None else span.window].letters
     cut = None if found is not None else CUT
@@ -102,7 +106,10 @@ def _passage_letters(trace: Trace) -> np.ndarray[tuple[int, int], np.dtype[np.in
 
 
 def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
-    """Draw the attention of each head between two of question, passage and answer, and the attention view."""
+    """Draw the attention of each head between two parts of the input, and the attention view.
+
+    The parts are question, passage and answer.
+    """
     st.subheader(_("Attention between both texts"))
     options = get_params(AnswersOptions)
     names = {place: name for place, name in PLACES.items() if place != CHOSEN or asked.span is not None}
@@ -119,7 +126,7 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     values = {"looks": translate(names[looks]), "at": translate(names[at]), "layer": layer, "head": head}
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             **values,
             share=shares[layer, head],
             rank=rank_of(shares, layer, head),
@@ -128,7 +135,8 @@ def draw_attention(choice: ViewState, asked: ExplainedAnswer) -> None:
     )
     title = _("From {looks} to {at}", looks=values["looks"], at=values["at"])
     figure = head_map(shares, theme(), title, _("share of attention"), selected=(layer, head))
-    draw_chart(figure, "answers_attention_map", on_click=keep_head)
+    computation = flow_computation(asked.request, asked.tokens(looks), asked.tokens(at))
+    draw_chart(figure, "answers_attention_map", on_click=keep_head, computation=computation)
     st.caption(_("Each cell is a head. Click one to see its attention."))
     focus = next(iter(asked.tokens(looks)), None) if choice.focus is None else choice.focus
     draw_microscope(
@@ -166,12 +174,13 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
     request, (first, last) = asked.request, asked.span
     places = [(layer, head) for layer in asked.trace.attending() for head in range(asked.trace.records()[layer].heads)]
 
+    effects = SpanEffects(
+        request.model, request.revision, text=request.text, pair=request.pair or "", first=first, last=last
+    )
+
     def numbers(sets: Sequence[EditSet]) -> FloatArray:
-        effects = SpanEffects(
-            request.model, request.revision, text=request.text, pair=request.pair or "", first=first, last=last,
-            edits=tuple(map(tuple, sets)),
-        )  # fmt: skip
-        return TargetSpan(first, last, ends).score(get_backend().predict(effects).values)
+        asked_sets = replace(effects, edits=tuple(map(tuple, sets)))
+        return TargetSpan(first, last, ends).score(get_backend().predict(asked_sets).values)
 
     mark = f"answers_heads:{request.key}:{asked.span}:{ends}"
     sets = [(Ablate(*place),) for place in places]
@@ -193,7 +202,15 @@ def _draw_heads(choice: ViewState, asked: ExplainedAnswer, ends: str, origin: di
         as_head_map(places, found), theme(), _("Effect of ablating each head"), _("change of the logit"),
         diverging=True, selected=(choice.layer or 0, choice.head or 0) if choice.layer is not None else None,
     )  # fmt: skip
-    draw_chart(figure, "answers_heads_map", on_click=keep_head)
+    ends_read = {BOTH: "values.sum(axis=1)", START: "values[:, 0]", END: "values[:, 1]"}[ends]
+    computation = Computation(
+        "trace = backend.trace(reading)\nheads = places_of(trace)\n"
+        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
+        "values = answers_under(backend, request, sets, len(trace.source))\n"
+        f"logits = {ends_read}\nnumbers = as_head_map(heads, logits[1:] - logits[0])",
+        reading=request, request=effects, places_of=places_of, Ablate=Ablate, answers_under=answers_under,
+        as_head_map=as_head_map)  # fmt: skip
+    draw_chart(figure, "answers_heads_map", on_click=keep_head, computation=computation)
     st.caption(_("Each cell is a head, ablated alone; the answer itself stays the same span."))
     download_button(
         _("Save the table"), heads_csv(places, found, _("change of the logit")), "headlight-answer-heads.csv",

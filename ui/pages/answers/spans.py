@@ -1,4 +1,4 @@
-"""Question answering page: both texts, the answers with their probabilities, and the passage shaded by them."""
+"""Question answering page: both texts, the answers with their probabilities, and the shaded passage."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def summary(title: str, found: PassageAnswers) -> str:
 
 
 def passage_words(passage: str) -> list[Letters]:
-    """Return the letters of each word of a passage; a Chinese character is a word.
+    """Return the character span of each word of a passage; a Chinese character is a word.
 
     >>> passage_words("Ada wrote 程序")
     [(0, 3), (4, 9), (10, 11), (11, 12)]
@@ -106,7 +106,10 @@ def passage_words(passage: str) -> list[Letters]:
 
 
 def shares_of_words(words: list[Letters], spans: tuple[AnswerSpan, ...]) -> list[float]:
-    """Return the probability that each word is part of the answer: the sum over the spans that cover it."""
+    """Return the probability that each word is part of the answer, shape (word,).
+
+    It is the sum over the spans that contain the word.
+    """
     return [
         min(1.0, sum(span.probability for span in spans if span.letters[0] < end and start < span.letters[1]))
         for start, end in words
@@ -131,7 +134,7 @@ def _draw_passage(passage: str, found: PassageAnswers) -> None:
 
 
 def draw_baseline(texts: tuple[str, str]) -> None:
-    """Show the sentence of the passage that shares the most words with the question."""
+    """Draw the baseline: the sentence of the passage that shares the most words with the question."""
     show_notice(
         _(
             "Without a model: the sentence with the most words of the question is “{sentence}”",

@@ -1,4 +1,4 @@
-"""The view Compare atlases: what changed in each head from an atlas to another, as a map and as tables."""
+"""The view Compare atlases: the change of each head from an atlas to another, as a map and as tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probing.atlas.compare import OTHER_TEXTS, AtlasComparison, compare_atlases,
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.atlas_compare.options import PROFILE, SHARED, SHOWN, AtlasCompareOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.atlases import MEASURE_TITLES, atlas_titles, describe_atlas, open_atlas, pick_atlas
+from ui.show.atlases import MEASURE_TITLES, atlas_name, atlas_titles, describe_atlas, open_atlas, pick_atlas
 from ui.show.chart import draw_chart, theme
 from ui.show.reading_help import reading_help
 from ui.show.tables import draw_table
@@ -25,13 +25,13 @@ from viz.figures.head_maps import head_map, mark_heads
 def draw_view() -> None:
     """Draw the view."""
     left, middle, right = st.columns(3)
-    first = pick_atlas(AtlasCompareOptions, left)
-    if first is None:
-        return
     options = get_params(AtlasCompareOptions)
+    first, name = pick_atlas(AtlasCompareOptions, left), atlas_name(options.atlas)
+    if first is None or name is None:
+        return
     titles = atlas_titles(options.atlas, options.other)
-    others = [name for name in titles if name != options.atlas] or list(titles)
-    shown = options.other if options.other in titles else others[-1] if options.atlas == "" else others[0]
+    others = [other for other in titles if other != name] or [name]
+    shown = options.other if options.other in titles else others[0]
     bound_widget(
         AtlasCompareOptions, "other", middle.selectbox, options=list(titles), shown=shown, format_func=titles.get
     )
@@ -43,7 +43,7 @@ def draw_view() -> None:
         show_error(refusal)
         return
     _draw_map(found, options.show)
-    _draw_head(found, options.atlas, shown)
+    _draw_head(found, name, shown)
     _draw_heads(found)
     with reading_help():
         st.markdown("- " + describe_atlas(first) + "\n- " + describe_atlas(second))

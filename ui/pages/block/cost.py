@@ -1,4 +1,4 @@
-"""Cost of attention in n²: shares of operations by formula, and measured time and memory."""
+"""Cost of attention, which grows with n²: shares of operations by formula, and measured time and memory."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def lengths(limit: int) -> list[int]:
 
 
 def expected_seconds(done: Sequence[MeasuredCost], tokens: int) -> float:
-    """Return an upper estimate of the seconds that a pass takes; 0 before the first measurement.
+    """Return an upper estimate of the seconds of a pass over ``tokens`` tokens; 0 before any measurement.
 
-    The estimate scales the last measurement as if all of its time grew with n².
+    The last measurement is scaled as if all of its time grew with the square of the length.
     """
     return done[-1].busy * (tokens / done[-1].tokens) ** 2 if done else 0.0
 
@@ -64,13 +64,13 @@ def sizes_of(stack: Stack) -> CostSizes:
 
 
 def map_bytes(build: Build, tokens: int) -> float:
-    """Return the bytes of all attention maps in float32, for texts of ``tokens`` in encoder and decoder."""
+    """Return the bytes of all attention maps in float32; encoder and decoder read ``tokens`` tokens each."""
     looks = [(stack.layers, heads.heads) for stack in build.stacks for heads in (stack.attention, stack.cross) if heads]
     return float(sum(4 * layers * heads * tokens**2 for layers, heads in looks))
 
 
 def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
-    """Draw the shares by formula, then the measurement.
+    """Draw the cost of the parts of a layer by formula, then the measurement.
 
     Raise UserError if the model fails on a length.
     """

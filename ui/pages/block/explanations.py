@@ -49,7 +49,7 @@ def share_of(build: Build, count: int) -> str:
 
 
 def count_of(build: Build, where: str, *names: str) -> int:
-    """Return the total number of parameters in the named parts; ``where`` is the side, as in ``find``."""
+    """Return the total number of parameters in the named groups; ``where`` is "encoder", "decoder" or ""."""
     parts = (find(build, where, name) for name in names)
     return sum(part.count for part in parts if part is not None)
 
@@ -122,7 +122,7 @@ CROSSED = "cross-attention"
 
 
 def explain_parts(build: Build, lengths: dict[str, int]) -> dict[str, PartExplanation]:
-    """Return the explanations by part id, with the first self-attention first."""
+    """Return the explanations by part id, beginning with the first self-attention."""
     said = {name: one for stack in build.stacks for name, one in _stack(build, stack, lengths)}
     said |= {f"top {at}": _top(build, at) for at in range(len(build.tops))}
     said["sum"] = PartExplanation(

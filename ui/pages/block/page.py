@@ -93,7 +93,7 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
-    """Yield this model's values of the papers' symbols, as (symbol, number, meaning)."""
+    """Yield this model's values of the symbols in the papers, as (symbol, number, meaning)."""
     two = len(build.stacks) > 1
     for letter, stack in zip("nm", build.stacks, strict=False):
         tokens = lengths[stack.part]
@@ -199,7 +199,7 @@ def _part_label(part: ParameterGroup) -> str:
 
 
 def activations(build: Build) -> None:
-    """Draw the activation function between the feed-forward matrices, as the model's module computes it."""
+    """Draw the activation function of the feed-forward part, as evaluated in the model."""
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
         show_notice(_("The activation is part of a larger step and cannot be plotted."), "status")
@@ -235,7 +235,7 @@ DIFFERS = {
 
 
 def kinds(build: Build) -> None:
-    """Draw the three schematics, and mark the model's own kind."""
+    """Draw diagrams of the three kinds of model, and mark the model's own kind."""
     row = st.container(horizontal=True)  # wraps on narrow screens
     for place, kind in (
         (row.container(width=WIDTH), "encoder"),
@@ -256,7 +256,7 @@ def kinds(build: Build) -> None:
 
 
 def schematic(kind: str) -> list[LayerTower]:
-    """Return the towers of a kind of model, with masks and without sizes."""
+    """Return a diagram of a kind of model ("encoder", …), with masks and without sizes."""
     if kind == "encoder-decoder":
         return [_tower("encoder", cross=False), _tower("decoder", cross=True)]
     return [_tower(kind, cross=False)]

@@ -118,12 +118,12 @@ HEADS = {
 
 
 def towers(build: Build, lengths: dict[str, int]) -> list[LayerTower]:
-    """Return a tower per stack; ``lengths`` are tokens by "encoder" and "decoder"."""
+    """Return a diagram for each stack; ``lengths`` are the numbers of tokens of "encoder" and "decoder"."""
     return [_tower(build, stack, lengths) for stack in build.stacks]
 
 
 def head_title(class_name: str) -> str:
-    """Return the title of a head by its class name."""
+    """Return the title of a task head, given its class name."""
     return next((translate(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
 
 
@@ -140,7 +140,7 @@ def activation(forward: FeedForward) -> str:
 
 
 def find(build: Build, where: str, name: str) -> ParameterGroup | None:
-    """Return the named parameters of a side, else those that both sides share, else None."""
+    """Return the named group of parameters of a stack, else that shared by both stacks, else None."""
     named = [part for part in build.parts if part.name == name]
     return next((part for part in named if part.where == where), next((p for p in named if not p.where), None))
 

@@ -1,4 +1,4 @@
-"""The view Break the head: a claim about a head, sentences that refute it, and their cards."""
+"""The view Break the head: a claim about a head, sentences that refute it, and cards to save them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OUTCOMES: dict[Outcome, str] = {
 
 
 def describe_claim(score: PronounHeadScore | None, layer: int, head: int) -> str:
-    """Return the claim about a head, with its score on held-out sentences if the model's heads are scored."""
+    """Return the claim that a head links pronouns, with its score on held-out sentences if it is known."""
     claim = _("Claim: head {layer}-{head} links a pronoun to its noun.", layer=layer, head=head)
     if score is None:
         return claim
@@ -83,7 +83,7 @@ def describe_test(test: LinkTest, layer: int, head: int, names: tuple[str, str, 
 
 
 def describe_trials(test: LinkTest, trials: Sequence[Trial], names: tuple[str, str, str]) -> str:
-    """Return what the swapped sentence and the rewordings show."""
+    """Return the results for the swapped sentence and for the rewordings."""
     parts = []
     swapped = next((one.test for one in trials if one.kind == "swapped"), None)
     if swapped is not None and "undecided" not in (test.outcome, swapped.outcome):
@@ -117,7 +117,7 @@ def offer_card(  # noqa: PLR0913  # the parts of a card
     test: LinkTest,
     trials: Sequence[Trial],
 ) -> None:
-    """Draw the button that keeps a sentence as a card, if it fools the head."""
+    """Draw the button that saves a sentence as a card, if the head prefers the wrong noun."""
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
     if test.outcome != "fooled":
@@ -164,7 +164,7 @@ def _keep(card: Card) -> None:
 
 
 def draw_cards() -> None:
-    """Draw the cards of the session; in a class, the board has them."""
+    """Draw the saved cards of the session; cards sent to a class are drawn on its board."""
     kept: tuple[Card, ...] = st.session_state.get(CARDS, ())
     if kept and classroom.code() is None:
         draw_card_list(kept[::-1])
@@ -186,7 +186,7 @@ def draw_view() -> None:
 
 @st.fragment
 def draw_text_and_claim() -> None:
-    """Draw the sentence, the claim and what refutes it; a new text reruns only this fragment."""
+    """Draw the sentence, the claim and the refutations; a new text reruns only this fragment."""
     with fragment_state() as chosen:
         compose(chosen, kind_of(chosen), live=True)
         trace = read_trace(chosen)

@@ -1,4 +1,4 @@
-"""The question of the view Break the head: its options, its three words, and the same question in other sentences."""
+"""The question of the view Break the head: its options, its three words, and other sentences to test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BreakHeadOptions:
-    """Options of the view Break the head; the words are words of the text, "" is guessed."""
+    """Options of the view Break the head; each word is one of the text, and "" means a guess."""
 
     source: str = ""
     right: str = ""
@@ -84,8 +84,8 @@ def find_words(view: View, options: BreakHeadOptions, probe: Probe | None) -> Li
 def guess_nouns(view: View, source: int) -> list[int]:
     """Return the words that may be nouns, likeliest first.
 
-    Words after a determiner come first, then words with a capital, then all others; those before the pronoun precede
-    those after it.
+    Words after a determiner come first, then capitalised words, then all others. In each group, words before the
+    pronoun precede those after it.
     """
     cells = [at for at in range(len(view.keys)) if _is_word(view, at) and at != source]
 
@@ -106,14 +106,14 @@ def _is_word(view: View, at: int) -> bool:
 
 
 def span_of(view: View, cell: int) -> tuple[int, int] | None:
-    """Return the characters of a word in the text, (start, stop); None for a special token."""
+    """Return the character span of a word in the text, (start, stop); None for a special token."""
     start, stop = view.keys[cell].pieces
     first, last = view.trace.source.spans[start], view.trace.source.spans[stop - 1]
     return None if first is None or last is None else (first[0], last[1])
 
 
 def written_word(view: View, cell: int) -> str:
-    """Return a word as the text has it; the tokens of an uncased model have no capitals."""
+    """Return a word as written in the text, because the tokens of an uncased model have no capitals."""
     span = span_of(view, cell)
     return view.keys[cell].text if span is None else view.trace.text[slice(*span)].strip()
 
@@ -124,9 +124,10 @@ Kind = Literal["swapped", "reworded"]
 
 @dataclass(frozen=True)
 class Trial:
-    """Another sentence, with the head's weights; None if the model could not read it or a word is missing.
+    """Another sentence, with the head's weights on the same words.
 
-    In a swapped sentence, ``right`` is still the word that was right in the visitor's sentence.
+    The weights are None if the model could not read the sentence or a word is missing. In a swapped sentence, ``right``
+    is still the word that was right in the visitor's sentence.
     """
 
     kind: Kind
@@ -135,7 +136,7 @@ class Trial:
 
 
 def run_trials(choice: ViewState, view: View, words: LinkWords, head: tuple[int, int], typed: str) -> list[Trial]:
-    """Run the swapped sentence and the rewordings in one batch; ``typed`` are the visitor's own, one per line."""
+    """Run the swapped sentence and the rewordings in one batch; ``typed`` has the visitor's own, one per line."""
     text = view.trace.text
     spans = [span_of(view, cell) for cell in (words.right, words.other)]
     nouns = [written_word(view, cell) for cell in (words.right, words.other)]

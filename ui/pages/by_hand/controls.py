@@ -85,7 +85,7 @@ OPEN = gettext_lazy("A file like the saved one; what follows W_V is optional")
 
 
 def get_example() -> tuple[ByHandOptions, Example, list[str]]:
-    """Return the options, the example, and an error sentence if the address's numbers are damaged."""
+    """Return the options, the example, and an error sentence if the numbers in the address are damaged."""
     options = get_params(ByHandOptions)
     if not options.numbers:
         return options, example_of(options.preset_name), []
@@ -96,7 +96,7 @@ def get_example() -> tuple[ByHandOptions, Example, list[str]]:
 
 
 def pick(options: ByHandOptions, example: Example) -> None:
-    """Draw the controls of the preset, the heads, the switches, and the reset button."""
+    """Draw the controls of the preset, the number of heads, the switches, and the reset button."""
     state = st.session_state
     state[PRESET], state[HEADS] = options.preset, options.heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -155,9 +155,9 @@ def pick_head(options: ByHandOptions) -> None:
 def tables(options: ByHandOptions, example: Example) -> None:
     """Draw the editable matrices, and a notice for each cell that is not a number.
 
-    A table keeps its initial numbers while the reader types, so that the cursor stays in place. Numbers from
-    elsewhere (a preset, a file, the back button) start a new round of tables. Cells are text, because a browser's
-    number field drops characters that it does not recognise and turns 1,5 into 15.
+    While the reader types, a table keeps its initial numbers, so that the cursor stays in place. Numbers from elsewhere
+    (a preset, a file, the back button) create new tables. Cells are text, because a browser's number field drops
+    characters that it does not recognise and turns 1,5 into 15.
     """
     state = st.session_state
     address = (options.preset, options.numbers)
@@ -207,10 +207,10 @@ def files(example: Example, found: ToyExample) -> None:
 
 
 def set_example_params(**changes: Any) -> None:
-    """Set parameters of the page, and clear the chosen pair and cell unless ``changes`` set them.
+    """Set options of the page, and clear the chosen pair and cell unless ``changes`` set them.
 
-    The preset's name is always written to the address, because a link without a name means the former default
-    preset.
+    The preset's name is always written to the address, because a link without a name means the preset that was once the
+    default.
     """
     options = get_params(ByHandOptions)
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads

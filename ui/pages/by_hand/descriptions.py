@@ -1,4 +1,4 @@
-"""Observations on the small example: largest weights, a tutorial's weights, and the gradient."""
+"""Sentences on the small example: largest weights, the weights printed in a tutorial, and the gradient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
     row, column = strongest_link(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
     told = _(
-        "“{token}” gives {target} {weight:.2f} of its attention, the largest weight (uniform over {seen}: {even:.2f}).",
+        "“{token}” gives {target} {weight:.0%} of its attention, the largest weight (uniform over {seen}: {even:.0%}).",
         token=tokens[row],
         target=_("itself") if row == column else f"“{tokens[column]}”",
         weight=worked.weights[head, row, column],
@@ -38,7 +38,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: ToyAttention) -> str:
-    """Describe how the weights that a tutorial prints differ from the softmax of its scores."""
+    """Describe how the weights printed in a tutorial differ from the softmax of its scores."""
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
 
@@ -62,7 +62,7 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
 
 
 def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
-    """Describe the likeliest next word after the last token, or a tutorial's words if ``said`` is given."""
+    """Describe the likeliest next word, or compare it with a tutorial's words ``said``."""
     best = found.chances.argmax(axis=1)
     if not said:
         at = int(best[-1])
@@ -89,7 +89,7 @@ def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
 
 
 def draw_printed(printed: Sequence[Sequence[float]], example: Example, worked: ToyAttention) -> None:
-    """Draw the comparison as a sentence and as matrices."""
+    """Draw the comparison of a tutorial's printed weights with the true weights, as a sentence and matrices."""
     given = np.array(printed)
     said = printed_against(printed, example.tokens, worked) if worked.heads == 1 else describe_nearest(given, worked)
     show_notice(said, role="status")
@@ -97,7 +97,7 @@ def draw_printed(printed: Sequence[Sequence[float]], example: Example, worked: T
 
 
 def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
-    """Describe the head with the weights nearest to the printed weights."""
+    """Describe the head whose weights are nearest to the weights printed in a tutorial."""
     apart = np.abs(worked.weights[:, : len(printed)] - printed).max(axis=(1, 2))
     head = int(apart.argmin())
     return _(
@@ -111,9 +111,10 @@ def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
 
 
 def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) -> list[MatrixSpec]:
-    """Return the printed weights, then the true weights.
+    """Return the weights printed in a tutorial, then the true weights, as matrices.
 
-    With a single head these are the weights over √d_k and those for d_k = 1; otherwise the weights of each head.
+    If there is a single head, the true weights are those with the scale 1/√d_k and those without it. Otherwise they are
+    the weights of each head.
     """
     rows = len(printed)
     common: dict[str, Any] = {
@@ -152,13 +153,13 @@ LARGER = 8.0  # factor of the scores in the last matrix: √d_k of a head with d
 
 @cache
 def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
-    """Return the widths including ``here``, and the sensitivity with and without the division by √d_k."""
+    """Return the widths to draw, ``here`` among them, and the softmax sensitivity with and without 1/√d_k."""
     widths = tuple(sorted({*WIDTHS, here}))
     return widths, *by_width(widths, DRAWN)
 
 
 def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
-    """Return the unmasked scores of a row, (key,), by the title of their scale."""
+    """Return the unmasked scores of a row, (key,), with and without scale, by the title of the scale."""
     free = np.isfinite(worked.masked[head, row])
     dots = worked.products[head, row, free]
     over = dots / np.sqrt(worked.channels)
@@ -170,7 +171,7 @@ def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
 
 
 def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
-    """Return a step per scale: the Jacobian of a row's weights with respect to its scores."""
+    """Return the Jacobian of a row's weights with respect to its scores, a matrix for each scale."""
     free = np.isfinite(worked.masked[head, row])
     names = tuple(name for name, seen in zip(example.tokens, free, strict=True) if seen)
     limit = 0.25  # the maximum of a·(1 − a), at a = 0.5
@@ -184,7 +185,7 @@ def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> lis
 
 
 def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) -> str:
-    """Describe the softmax sensitivity of a row under the three scales."""
+    """Describe how sensitive the weights of a row are to its scores, under the three scales."""
     steep = {
         title: float(softmax_sensitivity(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()
     }

@@ -210,7 +210,7 @@ def divisors(width: int) -> list[int]:
 def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions, list[str]]:
     """Return options that fit the example, and a sentence if the number of heads had to change.
 
-    The preset is written out by name.
+    The name of the preset is filled in.
     """
     notes: list[str] = []
     heads = preset_of(options.preset_name)["heads"] if options.is_default else options.heads
@@ -238,7 +238,7 @@ def rules_of(options: ByHandOptions) -> ToyRules:
 
 
 def pair(options: ByHandOptions, worked: ToyAttention) -> tuple[int, int]:
-    """Return the (query, key) to work out: the chosen pair, else the largest weight of the shown head."""
+    """Return the (query, key) whose weight is calculated: the chosen pair, else the largest weight of the head."""
     if options.row is not None and options.column is not None:
         return options.row, options.column
     return strongest_link(worked, options.shown, options.causal)

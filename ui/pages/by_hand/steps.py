@@ -1,4 +1,4 @@
-"""Steps of the small example: a matrix each, with the formula of each of its cells."""
+"""Steps of the small example: a matrix for each step, with the calculation of each of its cells."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
 @dataclass(frozen=True, eq=False)
 class MatrixStep:
-    """A matrix with the formula of its cells.
+    """A matrix with the calculation of its cells.
 
-    ``how`` writes out the calculation of the cell (row, column) without its result; "" for an input.
+    ``how`` returns the calculation of the cell (row, column) as text without its result; "" for an input.
     """
 
     key: str  # name of the step in the address
@@ -79,17 +79,17 @@ class MatrixStep:
 
 
 def product(left: Numbers, right: Numbers) -> Callable[[int, int], str]:
-    """Return the formula of the cells of ``left`` · ``right``."""
+    """Return a function that writes out the calculation of a cell (row, column) of ``left`` · ``right``."""
     return lambda row, column: dot(left[row], right[:, column])
 
 
 def no_formula(_row: int, _column: int) -> str:
-    """Return "", since inputs are typed and not computed."""
+    """Return "": inputs are typed, so their cells have no calculation."""
     return ""
 
 
 def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
-    """Parse a cell name of the address into (step, row, column); None if these steps have no such cell."""
+    """Parse the name of a cell in the address into (step, row, column); None if these steps lack the cell."""
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
     if place is None or place[1] not in keys:
@@ -100,7 +100,7 @@ def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | No
 
 
 def sum_of(step: MatrixStep, row: int, column: int) -> str:
-    """Write out a cell: its place, its formula and its value."""
+    """Write out a cell: its place, its calculation and its value."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
     if sheet.columns and sheet.columns[column]:
@@ -114,7 +114,7 @@ def sum_of(step: MatrixStep, row: int, column: int) -> str:
 
 
 def open_cell(steps: Sequence[MatrixStep], place: tuple[int, int, int] | None) -> list[MatrixSpec]:
-    """Return the matrices, with the row and column of the opened cell marked."""
+    """Return the matrices, with the row and column of the selected cell marked."""
     sheets = [step.sheet for step in steps]
     if place is not None:
         at, row, column = place
@@ -136,7 +136,7 @@ def number_columns(columns: int) -> tuple[str, ...]:
 
 
 def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Return the steps of the input: X, and P and X + P if positions are added."""
+    """Return the matrices of the input: X, and P and X + P if positions are added."""
     count, columns = example.x.shape
     common: dict[str, Any] = {"rows": example.tokens, "columns": number_columns(columns)}
     x = MatrixStep(
@@ -164,9 +164,9 @@ def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
-    """Return the steps Q, K and V, with a row per token.
+    """Return the matrices Q, K and V, with a row per token.
 
-    With several heads, the columns of the shown head are marked.
+    If there are several heads, the columns of the shown head are marked.
     """
     worked = found.worked
     framed = tuple(range(head * worked.channels, (head + 1) * worked.channels)) if worked.heads > 1 else ()
@@ -185,7 +185,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
-    """Return the steps from dot products to attention weights, each matrix (query, key)."""
+    """Return the matrices from dot products to attention weights, each (query, key)."""
     names, who = example.tokens, _("head {head}: ", head=head + 1) if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
@@ -225,7 +225,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     common: dict[str, Any],
     name: str,
 ) -> list[MatrixStep]:
-    """Return the steps of a softmax: exp, the sum of each row, and the probabilities.
+    """Return the matrices of a softmax: exp, the sum of each row, and the probabilities.
 
     ``made`` is the result of ``attention.toy_example.softmax``.
     """
@@ -263,7 +263,7 @@ def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
 
 
 def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
-    """Return the steps of the output: values weighted by attention, and the concatenation of the heads."""
+    """Return the matrices of the output: values weighted by attention, and the concatenation of the heads."""
     tokens, many = example.tokens, len(example.tokens)
     single = MatrixSpec(
         "A·V" if worked.heads == 1 else _("A·V of head {head}", head=head + 1),
@@ -310,7 +310,7 @@ def _head_channels(worked: ToyAttention, head: int) -> slice:
 
 
 def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Return the step that multiplies the concatenated heads by W_O."""
+    """Return the matrix product of the concatenated heads and W_O."""
     common = _column_labels(example, found.joined)
     name = "A·V·W_O" if found.worked.heads == 1 else "Concat(heads)·W_O"
     note = size_note(len(example.tokens), found.joined.shape[1])
@@ -320,9 +320,9 @@ def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Return the steps after W_O: residual sum, LayerNorm, feed-forward, residual sum and LayerNorm.
+    """Return the matrices after W_O: residual sum, LayerNorm, feed-forward, residual sum and LayerNorm.
 
-    The list is empty if the rest of the layer is off.
+    The list is empty if the example ends with the attention.
     """
     layer = found.layer
     if layer is None:
@@ -365,7 +365,7 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def next_word_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Return the steps from the final vectors to the probabilities of the words."""
+    """Return the matrices from the final vectors to the probabilities of the words."""
     name = "Y·Eᵀ" if found.layer is not None else "O·Eᵀ"
     common: dict[str, Any] = {"rows": example.tokens, "columns": example.words}
     logits = MatrixStep("logit", MatrixSpec(name, found.logits, **common), product(found.last, example.e.T))

@@ -1,4 +1,4 @@
-"""Ablation curve: heads removed greedily, by the least or largest effect, compared with random orders."""
+"""Ablation curve: heads ablated one after another, by the least or largest effect, and in random orders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_STEPS = 72
 
 
 def curve(case: AblationExperiment) -> None:
-    """Draw the controls, and the curve once the reader has requested it."""
+    """Draw the controls of the ablation curve, and the curve once the reader has started it."""
     st.subheader(_("Ablation curve"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))

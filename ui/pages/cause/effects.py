@@ -1,22 +1,23 @@
-"""Effects of ablation: before and after, each head, random baselines, and the attention of later heads."""
+"""Effects of ablation: the answer before and after, each head, random edits, and later heads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Uniform, heads_moved, random_sets
+from attention.edits import Ablate, Uniform, as_head_map, heads_moved, random_sets
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
 from ui.ablation.edits import Head, describe_edits
-from ui.ablation.effects import RANDOM_SETS, SEED, as_head_map, heads_csv
+from ui.ablation.effects import RANDOM_SETS, SEED, heads_csv
 from ui.pages.cause.metric import AblationExperiment
 from ui.pages.cause.options import CauseOptions, head_picked
 from ui.run.notices import show_notice
@@ -29,6 +30,7 @@ from viz.components.token_strip.token_strip import TokenChip, mount
 from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 ALL = "cause_all"
 
@@ -66,7 +68,10 @@ def one_at_a_time(case: AblationExperiment) -> None:
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme())
-    draw_chart(figure, ALL, on_click=partial(_on_click, case))
+    computation = case.watch.computation(
+        "((Ablate(*head),) for head in heads)", "as_head_map(heads, effects)", Ablate=Ablate, as_head_map=as_head_map
+    )
+    draw_chart(figure, ALL, on_click=partial(_on_click, case), computation=computation)
     st.caption(_("Each cell is a head, ablated by itself. Frame: selected; cross: ablated; ring: uniform weights."))
     rows = heads_csv(places, found, case.watch.effect)
     download_table(rows, "headlight-every-head.csv", key="cause_save_heads")
@@ -130,11 +135,25 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
         marked = [place for place, name in enumerate(names) if name in case.watch.names]
         figure = bars(names, values, theme(), title, marked=marked)
         figure.update_xaxes(range=[0, end])
-        draw_chart(figure, f"cause_bars_{at}", place=column)
+        draw_chart(figure, f"cause_bars_{at}", place=column, computation=_answers_of(case, at))
     rows = [(when, name, value) for when, top in zip(("before", "after"), shown, strict=True) for name, value in top]
     st.caption(_("Probabilities of the most likely answers; the two compared are highlighted."))
     both = csv_table(["when", "answer", "probability"], rows)
     download_table(both, "headlight-before-after.csv", key="cause_save_both")
+
+
+def _answers_of(case: AblationExperiment, at: int) -> Computation | None:
+    """Return the computation of the probabilities before (0) or after the edits (1); None for labels."""
+    if case.watch.labels is not None:
+        return None
+    code = (
+        "effect = backend.predict(request)\n"
+        f"top = dict(effect.top[{at}]) if effect.top else {{}}\n"
+        f"watched = dict(zip(names, np.exp(effect.values[{at}]).tolist(), strict=True))\n"
+        "numbers = [*top.values(), *(watched[name] for name in names if name not in top)]"
+    )
+    request: Any = case.watch.question
+    return Computation(code, request=replace(request, edits=((), case.edits)), names=case.watch.names)
 
 
 def chance(case: AblationExperiment) -> None:
@@ -164,20 +183,25 @@ def chance(case: AblationExperiment) -> None:
     )
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
-    draw_chart(figure, "cause_random")
-    st.caption(
-        _(
-            "Bars: random edits of the same size (seed {seed}). Line: the chosen edits.",
-            seed=SEED,
-        )
+    computation = case.watch.computation(
+        "random_sets(edits, heads, words, count, seed)",
+        "effects",
+        random_sets=random_sets,
+        edits=case.edits,
+        words=words,
+        count=RANDOM_SETS,
+        seed=SEED,
     )
+    note = _("Bars: random edits of the same size (seed {seed}). Line: the chosen edits.", seed=SEED)
+    draw_chart(figure, "cause_random", computation=computation, test=note)
+    st.caption(note)
 
 
 LATER = "cause_later"
 
 
 def later_heads(case: AblationExperiment) -> None:
-    """Draw how much the attention of each head moves, and the rows of a head before and after."""
+    """Draw how much the edits change the attention of each head, and a head's rows before and after."""
     plain = case.watch.request
     before, after = get_backend().traces([plain, replace(plain, edits=case.edits)])
     moved = heads_moved(before, after)
@@ -204,15 +228,17 @@ def later_heads(case: AblationExperiment) -> None:
     shown = _shown_head(case, moved.shape, (layer, head))
     left, right = st.columns(2)
     with left:
-        _map(moved, shown)
+        _map(moved, shown, Computation("before, after = backend.traces([reading, edited])\n"
+             "numbers = 100 * heads_moved(before, after)", reading=plain, edited=replace(plain, edits=case.edits),
+             heads_moved=heads_moved))  # fmt: skip
     with right:
         _strips(case, before, after, shown)
 
 
-def _map(moved: FloatArray, shown: Head) -> None:
+def _map(moved: FloatArray, shown: Head, computation: Computation) -> None:
     """Draw the share of each head's attention that moves, as a map on which the reader picks a head."""
     figure = head_map(100 * moved, theme(), _("Attention that moves"), "%", selected=shown)
-    draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]))
+    draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]), computation=computation)
     st.caption(
         _("Each cell is a head: the share of its attention that moves, mean over queries. Click a head to see it.")
     )
@@ -241,8 +267,8 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
     gone, come = int((rows[1] - rows[0]).argmin()), int((rows[1] - rows[0]).argmax())
     show_notice(
         _(
-            "In head {head}, “{word}” changes most: “{less}” {less_before:.2f} → {less_after:.2f}, “{more}”"
-            " {more_before:.2f} → {more_after:.2f}.",
+            "In head {head}, “{word}” changes most: “{less}” {less_before:.0%} → {less_after:.0%}, “{more}”"
+            " {more_before:.0%} → {more_after:.0%}.",
             head=case.name(shown),
             word=cells[focus].text,
             less=cells[gone].text,

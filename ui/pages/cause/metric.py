@@ -1,16 +1,15 @@
-"""Metrics of the view Ablation: the measured output, its request, and an experiment with edits."""
+"""Metrics of the view Ablation: the number that is measured, its request, and an experiment with edits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attention.edits import EditSet, log_odds, similarity
+from attention.edits import EditSet, log_odds, places_of, similarity
 from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, gettext_lazy, translate
@@ -27,8 +26,9 @@ from inference.tasks.edit_effects import (
 )
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags, log_probabilities
 from inference.tasks.predictions import MaskedWords, SurprisalRequest
+from probing.edit_answers import answers_under
 from probing.labelled.labeled_texts import OUTSIDE
-from ui.ablation.edits import Head, places_of
+from ui.ablation.edits import Head
 from ui.ablation.effects import measure_changes
 from ui.attribution.views import surest_label, word_text
 from ui.input.controls import TYPED, bound_widget, first_place
@@ -40,6 +40,7 @@ from ui.run.traces import request_of
 from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
+from viz.paper.notebook import Computation
 
 COMPARED = gettext_lazy("The answer is measured as the log-odds of the first against the second.")
 NO_LABELS = gettext_lazy("This model predicts a number, not labels. Choose another output.")
@@ -47,14 +48,18 @@ NO_LABELS = gettext_lazy("This model predicts a number, not labels. Choose anoth
 
 @dataclass(frozen=True, eq=False)
 class LabelPair:
-    """Two labels of a text or word, with the request that scores them.
-
-    ``reduce_to_pair`` turns an effect on all labels into log-probabilities of these two.
-    """
+    """Two labels of a text or word, with the request that scores them, and their places among all labels."""
 
     question: LabelEffects
     names: tuple[str, str]
-    reduce_to_pair: Callable[[Effect], Effect]
+    sort: str  # as in inference.tasks.labels
+    places: tuple[int, int]
+
+    def reduce(self, effect: Effect) -> Effect:
+        """Convert the logits of all labels into the log-probabilities of these two."""
+        logs = log_probabilities(effect.values, self.sort)
+        assert logs is not None  # pick_labels has already rejected regression heads
+        return replace(effect, values=logs[:, list(self.places)], names=self.names)
 
 
 def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> LabelPair | None:
@@ -76,15 +81,8 @@ def pick_labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -
     place, at = (0, None) if options.watch == "label" else _pick_word(options, choice, asked, said)
     order = np.argsort(-said.logits[place], kind="stable")
     first, second = _two_labels(options, [said.names[label] for label in order])
-    places = [said.names.index(name) for name in (first, second)]
-    return LabelPair(LabelEffects(**given, at=at), (first, second), partial(_pair_log_probs, said.sort, places))
-
-
-def _pair_log_probs(sort: str, places: Sequence[int], effect: Effect) -> Effect:
-    """Convert the logits of all labels into the log-probabilities of two labels."""
-    logs = log_probabilities(effect.values, sort)
-    assert logs is not None  # labels() has already rejected regression heads
-    return replace(effect, values=logs[:, list(places)], names=tuple(effect.names[at] for at in places))
+    places = said.names.index(first), said.names.index(second)
+    return LabelPair(LabelEffects(**given, at=at), (first, second), said.sort, places)
 
 
 def _two_labels(options: CauseOptions, names: Sequence[str]) -> tuple[str, str]:
@@ -130,34 +128,53 @@ class AnswerMetric:
     """A metric of the model's answer.
 
     ``request`` is the text as the model reads it for this answer. ``names`` are the two answers compared by
-    log-odds, or () for a vector. ``reduce_to_pair`` reduces an effect on more answers to these two.
+    log-odds, or () for a vector. ``labels`` are the two answers if the request scores more labels.
     """
 
     question: AnyEffects
     request: TraceRequest
     names: tuple[str, ...] = ()
-    reduce_to_pair: Callable[[Effect], Effect] | None = None
+    labels: LabelPair | None = None
 
     def ask(self, sets: Sequence[EditSet]) -> Effect:
         """Return the model's answer under each set of edits. Raise UserError if the model cannot answer."""
         asked = replace(self.question, edits=tuple(sets))
         found = get_backend().inspect(asked) if isinstance(asked, VectorEffects) else get_backend().predict(asked)
-        return found if self.reduce_to_pair is None else self.reduce_to_pair(found)
+        return found if self.labels is None else self.labels.reduce(found)
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return the metric of each set, (set,): log-odds in nats, or cosine similarity for a vector.
+        """Return the metric under each edit set, (set,): log-odds in nats, or cosine similarity for a vector.
 
         The cosine compares each vector with that of the first set, which must have no edits.
         """
         return log_odds(effect.values) if self.names else similarity(effect.values)
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """Return the change of the metric under each set, (set,), with fewer sets if the reader stops.
+        """Return the change of the metric under each edit set, (set,); the array is shorter if the reader stops.
 
-        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model
-        cannot answer.
+        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model cannot
+        answer.
         """
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
+
+    def computation(self, sets: str, numbers: str, **names: Any) -> Computation:
+        """Return the computation of ``numbers`` from ``effects``, those of the edit sets that ``sets`` lists.
+
+        ``sets`` may refer to ``heads``, all heads of the model.
+        """
+        values = "values" if self.labels is None else "log_probabilities(values, sort)[:, list(places)]"
+        code = (
+            "trace = backend.trace(reading)\nheads = places_of(trace)\n"
+            f"values = answers_under(backend, request, [(), *{sets}], len(trace.source))\n"
+            f"metric = {'log_odds' if self.names else 'similarity'}({values})\n"
+            f"effects = {'metric[1:] - metric[0]' if self.names else 'np.maximum(metric[0] - metric[1:], 0)'}\n"
+            f"numbers = {numbers}"
+        )
+        used: dict[str, Any] = {"log_odds": log_odds} if self.names else {"similarity": similarity}
+        if self.labels is not None:
+            used |= {"log_probabilities": log_probabilities, "sort": self.labels.sort, "places": self.labels.places}
+        used |= {"places_of": places_of, "answers_under": answers_under, **names}
+        return Computation(code, reading=self.request, request=self.question, **used)
 
     @property
     def unit(self) -> str:
@@ -165,7 +182,7 @@ class AnswerMetric:
         return _("log-odds of “{word}”", word=self.names[0]) if self.names else _("cosine to the original vector")
 
     def effects(self, changes: FloatArray) -> FloatArray:
-        """Return changes as effects: unchanged for log-odds, 1 − cosine (at least 0) for a vector."""
+        """Return the sizes of changes as shown: changes of log-odds as they are, 1 − cosine for a vector."""
         return changes if self.names else np.maximum(-changes, 0)
 
     @property
@@ -179,7 +196,7 @@ class AnswerMetric:
 
 
 def metric_model(options: CauseOptions, choice: ViewState) -> PageModel:
-    """Return the model that answers the question of the metric."""
+    """Return the model from which the metric is computed."""
     if options.watch == "vector":
         set_answering_model(choice.model, choice.revision or None)
         return PageModel(choice.model, choice.revision or None, "", BARE, False)
@@ -208,7 +225,7 @@ def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> An
         return None if words is None else AnswerMetric(replace(question, words=words), asked, words)
     if options.watch in ("label", "tag"):
         two = pick_labels(options, choice, asked)
-        return None if two is None else AnswerMetric(two.question, asked, two.names, two.reduce_to_pair)
+        return None if two is None else AnswerMetric(two.question, asked, two.names, two)
     return _blank(options, choice, asked, {**given, "pair": asked.pair, "cut": asked.cut})
 
 
@@ -292,5 +309,5 @@ class AblationExperiment:
         return len(self.view.trace.source)
 
     def name(self, place: Head) -> str:
-        """Return the name of a head, such as "3-7"."""
+        """Return the label of a head, such as "3-7"."""
         return f"{place[0]}-{place[1]}"

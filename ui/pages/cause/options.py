@@ -98,7 +98,7 @@ def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
 
 
 def pick_clicks(view: View, options: CauseOptions) -> None:
-    """Draw the control of the click action, and the layer control if clicks hide words."""
+    """Draw the control of the click action; if clicks hide words, also draw the control of the layer."""
     bound_widget(CauseOptions, "clicking", st.segmented_control, required=True)
     if options.clicking == "hide":
         bound_widget(

@@ -100,7 +100,7 @@ def _passed_over(trace: Trace) -> str:
 
 
 def page(choice: ViewState, who: PageModel) -> None:
-    """Draw the control of the metric, then the experiment on the model that answers."""
+    """Draw the control of the metric, then the experiment on the model with which it is measured."""
     if choice.opened:
         show_notice(
             _("A saved trace contains attention only. Close it to run the model on its text."),

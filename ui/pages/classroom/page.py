@@ -9,6 +9,7 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.store import LENGTH, LONGEST_NAME
 from i18n import _
+from ui.classroom import describe_missing
 from ui.pages.classroom.teacher_view import desk, show_storage_time, this_machine_only
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_open
@@ -20,9 +21,9 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """Draw the forms to join and to open a room; ``code`` is that of a link to a closed room."""
+    """Draw the forms to join and to open a class; ``code`` is that of a link to a class that is closed."""
     if code is not None:
-        show_notice(_("There is no room “{code}” here: it is closed, or the code is another.", code=code))
+        show_notice(describe_missing(code))
     if problem := st.session_state.pop(PROBLEM, None):
         show_notice(problem)
     student, teacher = st.columns(2)
@@ -101,6 +102,9 @@ def _name() -> None:
 
 def _join(code: str | None = None) -> None:
     typed = (code or st.session_state[TYPED]).strip().upper()
+    if not typed:
+        st.session_state[PROBLEM] = _("Type the code from your teacher.")
+        return
     try:
         store().join(typed, visitor_secret(), st.session_state[NAME])
     except NotInClass as refusal:

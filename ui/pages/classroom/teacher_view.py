@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
 
 from classroom.errors import NotInClass
-from classroom.question import KINDS, LONGEST_PROMPT, Question
 from classroom.store import KEPT
-from i18n import _, gettext_lazy, translate
-from ui.classroom import LEADS, answers, class_summary
+from i18n import _
+from ui.classroom import answers, show_class
+from ui.pages.classroom.question_form import draw_question_form, forget_draft
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.notices import show_notice
@@ -23,7 +24,7 @@ from viz.components.base_path import BASE
 
 
 def this_machine_only() -> None:
-    """Show that students cannot reach the app, and how to start it for them."""
+    """Show that students cannot reach the app on this machine, and the command that makes it reachable."""
     show_notice(
         _(
             "Students cannot reach this app, which runs for this machine only. Restart it with “make run FOR=class” "
@@ -44,62 +45,6 @@ def show_storage_time() -> None:
     )
 
 
-NAMES = {
-    "choice": gettext_lazy("One of several answers"),
-    "number": gettext_lazy("A number"),
-    "word": gettext_lazy("A word"),
-    "head": gettext_lazy("A head"),
-    "text": gettext_lazy("A sentence"),
-}
-KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
-    f"classroom_{name}" for name in ("kind", "prompt", "options", "truth", "wrong")
-)
-
-
-def draw_question_form(code: str) -> None:
-    """Draw the fields of the question, its kind of answer and the correct answer if known."""
-    with st.expander(_("Ask the class"), expanded=True):
-        st.segmented_control(
-            _("The answer is"),
-            KINDS,
-            key=KIND,
-            default="word",
-            required=True,
-            format_func=lambda kind: translate(NAMES[kind]),
-            help=_("The kind of answer that students give."),
-        )
-        st.text_area(
-            _("Question"), key=PROMPT, max_chars=LONGEST_PROMPT, height=80, help=_("Everybody sees it above their page")
-        )
-        if st.session_state[KIND] == "choice":
-            st.text_area(_("Choices"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
-        st.text_input(
-            _("Correct answer"),
-            key=TRUTH,
-            help=_("Shown with the answers. A head: layer and head from 0, such as 3-7."),
-        )
-        st.button(
-            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
-        )
-        if problem := st.session_state.pop(PROBLEM, None):
-            show_notice(problem)
-
-
-def _ask(code: str) -> None:
-    state = st.session_state
-    options = [line.strip() for line in state.get(OPTIONS, "").splitlines() if line.strip()]
-    try:
-        kind = state[KIND]
-        question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
-        if truth := state[TRUTH].strip():
-            question = Question(question.kind, question.prompt, question.options, question.normal(truth))
-        store().ask(code, visitor_secret(), question)
-    except NotInClass as refusal:
-        state[PROBLEM] = refusal.sentence
-    else:
-        state[PROMPT] = state[TRUTH] = ""
-
-
 EVERY = 1.0  # seconds between updates of the answers
 TOGGLE = "classroom_leads"
 
@@ -117,7 +62,7 @@ def desk(code: str) -> None:
 
 
 def join_link(code: str, here: str) -> str:
-    """Return the link for students, on the host by which the teacher's browser reached the app.
+    """Return the link for students, with the host name by which the teacher's browser reached the app.
 
     >>> join_link("ABC234", "http://192.168.1.7:8501/roles?layer=3")
     'http://192.168.1.7:8501/classroom?class=ABC234'
@@ -129,7 +74,7 @@ def join_link(code: str, here: str) -> str:
 def invitations(code: str, here: str) -> list[str]:
     """Return the links by which students join, or none if no other machine can reach the app.
 
-    If the teacher opened the app by the loopback, the links use this machine's network addresses with the same
+    If the teacher opened the app at a loopback address, the links use this machine's network addresses with the same
     port.
     """
     place = urlsplit(here)
@@ -159,21 +104,13 @@ def _entrance(code: str) -> None:
 
 
 def _draw_lead_toggle(code: str) -> None:
-    # Streamlit drops the state of a widget when its page is left.
-    st.session_state[TOGGLE] = st.session_state.get(LEADS, False)
+    st.session_state[TOGGLE] = store().is_shared(code)
     st.toggle(
         _("Share my view"),
         key=TOGGLE,
-        on_change=_lead_or_not,
-        args=(code,),
+        on_change=lambda: _perform(store().share, code, st.session_state[TOGGLE]),
         help=_("Students who follow see every page that you open."),
     )
-
-
-def _lead_or_not(code: str) -> None:
-    st.session_state[LEADS] = st.session_state[TOGGLE]
-    if not st.session_state[LEADS]:
-        store().present(code, visitor_secret(), None)
 
 
 def _draw_live_answers(code: str) -> None:
@@ -183,7 +120,7 @@ def _draw_live_answers(code: str) -> None:
     except NotInClass as refusal:
         show_notice(refusal.sentence)
         return
-    show_notice(class_summary(board), role="status")
+    show_class(board)
     if board.asked is None:
         return
     question = board.questions[board.asked - 1]
@@ -243,13 +180,13 @@ def _closing(code: str) -> None:
 
 def _close(code: str) -> None:
     _perform(store().close, code)
-    st.session_state[LEADS] = False
+    forget_draft()
     classroom.leave()
 
 
-def _perform(act: object, code: str) -> None:
+def _perform(act: Callable[..., None], code: str, *given: object) -> None:
     """Call ``act`` as the teacher; leave the class if the room no longer exists."""
     try:
-        act(code, visitor_secret())  # type: ignore[operator]
+        act(code, visitor_secret(), *given)
     except NotInClass:
         classroom.leave()

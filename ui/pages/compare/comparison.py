@@ -1,4 +1,7 @@
-"""Comparison of two readings: the change of each head, its counterpart in another model, and the selected link."""
+"""Comparison of two readings: the change of each head, its partner in another model, and the selected link.
+
+A reading is a text read by a model, with or without edits.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
 
 
 def match_heads(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> tuple[Heads, FloatArray]:
-    """Return the most similar head for each head, and their divergences in bits.
+    """Return the most similar head of the other model for each head, and their divergences in bits.
 
     The shapes are (layer, head, 2) and (layer, head).
     """
@@ -89,7 +92,7 @@ def _change_cache() -> ByteLru[Changes]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two readings, the change of each head between them, and the head, query and key in focus."""
+    """Two readings (a text read by a model), the change of each head, and the head, query and key in focus."""
 
     sides: Sides
     changes: Changes
@@ -103,19 +106,18 @@ class Comparison:
 
     @property
     def row(self) -> int | None:
-        """Return the index of the aligned query pair in focus; None if the word has no counterpart."""
+        """Return the index of the aligned pair of the query in focus; None if the word has no counterpart."""
         return self.sides.beside.queries.pair_of(0, self.focus)
 
     @property
     def column(self) -> int | None:
-        """Return the index of the aligned key pair in focus; None if there is no target or no counterpart."""
+        """Return the index of the aligned pair of the key in focus; None without a key or a counterpart."""
         return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
         """Return the attention of the query in focus in both readings, (key,) each.
 
-        A word of several cells gives the mean over its cells. The second row is NaN if the word has no
-        counterpart.
+        For a word of several tokens it is the mean over them. The second row is NaN if the word has no counterpart.
         """
         beside, row = self.sides.beside, self.row
         if row is None:
@@ -126,7 +128,7 @@ class Comparison:
         return beside.row(0, *self.head, one), beside.row(1, *self.partner, other)
 
     def name(self, place: Place) -> str:
-        """Return the name of a head, such as "3-7"."""
+        """Return the label of a head, such as "3-7"."""
         return f"{place[0]}-{place[1]}"
 
 

@@ -33,7 +33,7 @@ HEADS = {"same": gettext_lazy("Same head"), "best": gettext_lazy("Most similar h
 
 @dataclass(frozen=True)
 class CompareOptions(AnsweringOptions):
-    """Options of the page Side by side; the first reading is the shared view state."""
+    """Options of the page Side by side; the first reading is that of the shared view state."""
 
     show: str = option(
         "pair",
@@ -71,18 +71,21 @@ class CompareOptions(AnsweringOptions):
 
 
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
-    """Return the options with defaults filled in: a second text if one fits the first, else ablated heads."""
+    """Return the options with a default for the second reading.
+
+    It is a second text if a ready pair contains the first text, else the same text with ablated heads.
+    """
     other = settle_second_text(CompareOptions, choice, options.other)
     return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
 
 
 def pick_source() -> None:
-    """Draw the control of the source: two runs, or a set of pairs."""
+    """Draw the control of the source of the texts: two readings, or a set of text pairs."""
     bound_widget(CompareOptions, "show", st.segmented_control, required=True)
 
 
 def pick_difference(differs: str) -> None:
-    """Draw the control of the difference: a text, a model or ablated heads."""
+    """Draw the control of the difference between the readings: a text, a model or ablated heads."""
     bound_widget(CompareOptions, "differs", st.segmented_control, shown=differs, required=True)
 
 
@@ -100,9 +103,9 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
 
 
 def pick_heads(same: bool) -> bool:
-    """Return whether heads are paired by similarity instead of by number.
+    """Return True if heads are paired by similarity, and False if they are paired by number.
 
-    The control is disabled if ``same`` is false, since the models then have no heads of equal number.
+    The control is disabled if ``same`` is false, because the models then have no heads with equal numbers.
     """
     picked: str = bound_widget(
         CompareOptions,
@@ -126,7 +129,7 @@ def _first_other(choice: ViewState) -> str:
 def pick_edits(options: CompareOptions, view: View) -> EditSet:
     """Draw the list of ablated heads, and return all edits of the second reading.
 
-    By default the first head of the first attending layer is ablated, since it can affect all later layers.
+    The default is the first head of the first layer with attention, because it can affect all later layers.
     """
     edits = chosen_edits(options, (view.attending[0], 0), _part(view))
     offered = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]

@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
 from attention.trace import Trace
-from attention.view import DisplayToken
+from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from ui.input.composing import compose
@@ -28,7 +29,7 @@ from ui.pages.compare.result import (
     links_csv,
     page_html,
 )
-from ui.pages.compare.sides import sides_of
+from ui.pages.compare.sides import Sides, sides_of
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import kind_of
 from ui.run.traces import read_trace
@@ -45,6 +46,7 @@ from viz.components.token_strip.token_strip import TokenChip, mount, picked_chip
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import two_readings
 from viz.matrix_specs.heads import side_by_side
+from viz.paper.notebook import Computation
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # words of a row that are drawn
@@ -123,13 +125,13 @@ def figures(found: Comparison) -> None:
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("Change of each head"), _("divergence (bits)"), selected=found.head)
-    draw_chart(figure, GRID, place=left, on_click=keep_head, about=partial(comparison_provenance, found))
-    left.caption(
-        _(
-            "Mean Jensen–Shannon divergence of each head's rows over the words in both runs: 0 if equal, 1 without "
-            "overlap. Click a head."
-        )
+    note = _(
+        "Mean Jensen–Shannon divergence of each head's rows over the words in both runs: 0 if equal, 1 without "
+        "overlap. Click a head."
     )
+    about = partial(comparison_provenance, found)
+    draw_chart(figure, GRID, place=left, on_click=keep_head, about=about, computation=_changes(found.sides), test=note)
+    left.caption(note)
     with left:
         draw_token_strips(found)
     words, one, other, place = row_of(found)
@@ -154,6 +156,20 @@ def figures(found: Comparison) -> None:
     )
 
 
+def _changes(sides: Sides) -> Computation | None:
+    """Return the computation of the change of each head; None if heads are paired or a reading has no request."""
+    if sides.requests is None or sides.best:
+        return None
+    look = sides.look
+    code = (
+        f"look = ({look.part or None!r}, {look.words}, {look.special}, {look.renormalise})\n"
+        "views = AlignedViews.align(*(View(backend.trace(reading), *look) for reading in readings))\n"
+        "numbers = changes(views, same_heads(views.left, views.right)).bits"
+    )
+    used = {"AlignedViews": AlignedViews, "View": View, "changes": changes, "same_heads": same_heads}
+    return Computation(code, readings=sides.requests, **used)
+
+
 def _head(found: Comparison) -> str:
     """Return the name of the chosen head, and that of its counterpart if they differ."""
     head = found.name(found.head)
@@ -166,10 +182,10 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """Return the row in focus as words, weights in both readings, and the target's index among the words.
+    """Return the row in focus: the words, their weights in both readings, and the target's index among them.
 
-    Words are in the order of the first text; words of the second text only precede the next common word. At most
-    MOST_WORDS words with the largest weights are kept.
+    Words are in the order of the first text; words that only the second text has come before the next common word. Only
+    the MOST_WORDS words with the largest weights are returned.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")

@@ -1,4 +1,4 @@
-"""A set of text pairs: its source, its maps and table of heads, and the pairs behind a head's number."""
+"""A set of text pairs: its source, its maps and table of heads, and the pairs with their results for a head."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ READY = _ready_pairs()
 
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
-    """Draw the controls of the set and return its pairs; None if there are none yet."""
+    """Draw the controls of the set of text pairs and return its pairs; None if there are none yet."""
     bound_widget(CompareOptions, "bring", st.segmented_control, required=True)
     if bring == "ready":
         changes = sum(not pair.control for pair in READY)
@@ -120,7 +120,7 @@ LONGEST = 240  # characters of a text in the list; longer texts are truncated
 
 
 def draw_set(choice: ViewState, options: CompareOptions) -> None:
-    """Draw the set, its summary, the maps, the table of heads, and the pairs of the chosen head."""
+    """Draw a set of text pairs, its summary, maps and table of heads, and the results for the chosen head."""
     pairs = pick_pairs(options.bring)
     if pairs is None:
         return

@@ -39,7 +39,7 @@ Verdicts = tuple[ControlledChange, ControlledChange | None]
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Results of a set of pairs on a model, without the pairs that could not be read."""
+    """Results of a set of text pairs on a model; pairs that could not be read are left out."""
 
     pairs: tuple[TextPair, ...]
     bits: FloatArray  # Jensen–Shannon divergence, (pair, layer, head)
@@ -57,9 +57,10 @@ class PairSet:
 
     @property
     def meaning_excess(self) -> Numbers:
-        """Return how much more each head changes with the meaning than in the controls, (head,) in bits.
+        """Return how much more each head changes in pairs than in control pairs, (head,) in bits.
 
-        Without both kinds of pairs, return the mean change of the kind that is present.
+        The meaning changes in pairs; in control pairs only the wording does. If a kind is missing, return the mean
+        change of the other kind.
         """
         told = self.across
         if told.has_test:
@@ -76,13 +77,13 @@ class PairSet:
         return head // self.shape[1], head % self.shape[1]
 
     def name(self, head: int) -> str:
-        """Return the name of a head, such as "3-7"."""
+        """Return the label of a head, such as "3-7"."""
         layer, number = self.place(head)
         return f"{layer}-{number}"
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """Return the trace of the first text that the model can read, or None with a notice."""
+    """Return the trace of the first readable first text of a pair; if there is none, show a notice and return None."""
     reason = ""
     for pair in pairs:
         try:
@@ -105,7 +106,7 @@ def _describe_skipped(many: int, size: int, reason: str) -> str:
 
 
 def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions) -> PairSet | None:
-    """Compare the pairs until the reader stops; return None if there is no result.
+    """Compare the texts of each pair until the reader stops; return None if there is no result.
 
     Pairs that the model cannot read are left out. Raise UserError for errors that concern every pair.
     """
@@ -285,7 +286,10 @@ def _describe_untested(found: PairSet) -> str:
 
 
 def describe_head(found: PairSet, head: Place) -> str:
-    """Describe a head's mean changes with their 95 % intervals, and the verdict of the test."""
+    """Describe a head's mean change in pairs (of meaning) and in control pairs (of wording), and the test.
+
+    Means have 95 % intervals.
+    """
     across, at = found.across, head[0] * found.shape[1] + head[1]
     numbers = format_comma_list(
         [

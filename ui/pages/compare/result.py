@@ -13,7 +13,7 @@ from i18n import _, translate
 from i18n.lists import format_comma_list, join_sentences
 from ui.pages.compare.comparison import Comparison
 from ui.show.tables import csv_table
-from ui.show.text import format_small
+from ui.show.text import format_share, format_small
 from viz.components.matrices.matrices import MatrixSpec, matrices_html
 from viz.export import caption, format_value
 
@@ -22,7 +22,7 @@ MOST_NAMED = 6  # unmatched words that are listed by name
 
 
 def describe_comparison(found: Comparison) -> list[str]:
-    """Describe the link in focus, the changes of all heads, and the weights that were not compared."""
+    """Describe the link in focus, the changes of all heads, and the weight on words without a counterpart."""
     return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
 
 
@@ -41,7 +41,7 @@ def _link(found: Comparison) -> str:
             head=found.name(found.head),
             focus=focus,
             target=target,
-            weight=format_small(weights[found.target]),
+            weight=format_share(weights[found.target]),
             where=first,
             missing=focus if row is None else target,
         )
@@ -54,9 +54,9 @@ def _link(found: Comparison) -> str:
             head=found.name(found.head),
             focus=focus,
             target=target,
-            one=format_small(one),
+            one=format_share(one),
             first=first,
-            other=format_small(other),
+            other=format_share(other),
             second=second,
         )
     return _(
@@ -64,10 +64,10 @@ def _link(found: Comparison) -> str:
         "most similar head on {sentences} sentences ({unlike} bits).",
         focus=focus,
         target=target,
-        one=format_small(one),
+        one=format_share(one),
         head=found.name(found.head),
         first=sides.models[0],
-        other=format_small(other),
+        other=format_share(other),
         partner=found.name(found.partner),
         second=sides.models[1],
         sentences=found.sentences,
@@ -108,9 +108,9 @@ def _left_out(found: Comparison) -> list[str]:
                 "attention {first} and {other} {second}.",
                 head=found.name(found.head),
                 words=_describe_unmatched(found),
-                one=format_small(lost[0]),
+                one=format_share(lost[0]),
                 first=names[0],
-                other=format_small(lost[1]),
+                other=format_share(lost[1]),
                 second=names[1],
             )
         )
@@ -135,7 +135,7 @@ def _describe_unmatched(found: Comparison) -> str:
 
 
 def heads_csv(found: Comparison) -> str:
-    """Return a CSV row per head: its counterpart, the divergence in bits, and the unmatched weights."""
+    """Return a CSV row per head: its partner, the divergence in bits, and the weight on unaligned words."""
     names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
              "second, not compared"]  # fmt: skip
     bits, (first, second) = found.changes.bits, found.changes.lost
@@ -180,7 +180,7 @@ def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[Matr
 
 
 def caption_fields(found: Comparison) -> list[tuple[str, str]]:
-    """Return (name, value) pairs of the captions; values that differ appear once for each reading."""
+    """Return (name, value) pairs for a caption; values that differ between the readings appear twice."""
     told: list[tuple[str, str]] = []
     for name, one, other in _captions(found):
         told += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]

@@ -1,4 +1,4 @@
-"""The two readings: construction, alignment and names."""
+"""The two readings (a text read by a model): construction, alignment and names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import ViewOptions, get_backend, get_trace_store
-from ui.run.traces import request_of
+from ui.run.traces import displayed_request, request_of
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
@@ -37,7 +37,7 @@ A_PAIR = 200  # approximate bytes of an aligned pair of cells
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Both readings with aligned cells, and their names."""
+    """Two readings with aligned words, and their names."""
 
     beside: AlignedViews
     look: ViewOptions
@@ -46,10 +46,11 @@ class Sides:
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
     edits: EditSet = ()
     best: bool = False  # whether heads are paired by similarity
+    requests: tuple[TraceRequest, TraceRequest] | None = None  # of both readings; None if the first has no request
 
     @property
     def two_models(self) -> bool:
-        """Return whether the second reading is by another model."""
+        """Return True if the second reading is by another model."""
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
@@ -60,7 +61,7 @@ class Sides:
         return left if same else f"{left} → {right}"
 
     def names(self) -> tuple[str, str]:
-        """Return phrases that name both readings after a number, such as “in the first text”.
+        """Return phrases that follow a number and name the readings, such as “in the first text”.
 
         If the texts differ in a single word, the phrases quote that word.
         """
@@ -99,7 +100,7 @@ class Sides:
 
 
 def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
-    """Draw the controls that choose what is compared, and return both traces with their names.
+    """Draw the controls that choose the second reading; return both traces with their names.
 
     Return None with a notice if the second trace is missing or cannot be compared with the first.
     """
@@ -140,7 +141,9 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
-    return Sides(beside, look, options, models, readers, edits, best)
+    first = displayed_request(choice, trace)
+    requests = None if first is None else (first, asked)
+    return Sides(beside, look, options, models, readers, edits, best, requests)
 
 
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:

@@ -34,7 +34,7 @@ WHOLE_MAP = 2048  # queries or keys; larger maps have no figures of single heads
 
 
 def is_unfolded() -> bool:
-    """Return whether the figures are open in this run."""
+    """Return True if the figures are open in this run."""
     return bool(st.session_state.get(KEY, False))
 
 

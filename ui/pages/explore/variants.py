@@ -1,8 +1,8 @@
 """A text and its variant with another meaning: the switch between them, and the panel “Why this head?”.
 
-The library's probes (ui/input/probes.py) name the two texts, such as “too tired” and “too wide”, the source word and
-its two candidates. A head switches if it prefers the first candidate in one text and the second in the other, counted
-as on the tab of links (`attention.head_search.flips`).
+The library's probes (ui/input/probes.py) have two texts, such as “too tired” and “too wide”, a source word and two
+candidates. A head switches if it prefers the first candidate in one text and the second in the other
+(`attention.head_search.flips`), by the measure of strength that all pages share.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 @dataclass(frozen=True)
 class Variants:
-    """The probe of a text, and the words that differ in the probe's two texts."""
+    """A text and its variant with another meaning (ui/input/probes.py), and the words that differ."""
 
     probe: Probe
     words: tuple[str, str]
@@ -52,7 +52,7 @@ class Variants:
 
 
 def differing_words(text: str, other: str) -> tuple[str, str]:
-    """Return the words of each text that the other text lacks at their place, joined by spaces.
+    """Return the differing words of two texts, each joined by spaces.
 
     >>> differing_words("It was too tired.", "It was too wide.")
     ('tired', 'wide')
@@ -67,7 +67,7 @@ def differing_words(text: str, other: str) -> tuple[str, str]:
 
 
 def variants_of(choice: ViewState) -> Variants | None:
-    """Return the variants of the chosen text, or None if the library has none that differ by a word."""
+    """Return the variants of the chosen text; None if the library has none that differs by a word."""
     if choice.pair or choice.target or choice.opened:
         return None
     probe = next((one for one in LIBRARY if one.other and choice.text in (one.text, one.other)), None)
@@ -78,7 +78,7 @@ def variants_of(choice: ViewState) -> Variants | None:
 
 
 def draw_switch(choice: ViewState, variants: Variants, sentence: str | None) -> None:
-    """Draw the switch between the two texts, and the sentence about their difference."""
+    """Draw the switch between the two texts, and a sentence about the heads that change."""
     st.session_state[KEY] = choice.text
     with st.container(horizontal=True, vertical_alignment="center", key="variants"):
         st.segmented_control(
@@ -104,9 +104,9 @@ def other_text(choice: ViewState, variants: Variants) -> str:
 
 
 def describe_change(choice: ViewState, variants: Variants) -> str | None:
-    """Return a sentence about the heads that switch, and the head that changes most; None if a word is missing.
+    """Return a sentence about the heads that switch their preferred candidate, and the most changed head.
 
-    Raise UserError if a text cannot be read.
+    Return None if a word is missing. Raise UserError if a text cannot be read.
     """
     first, second = get_backend().traces(
         [
@@ -138,11 +138,12 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
     """Describe the change from the other text to this text."""
     change = np.nan_to_num(np.abs(asked.preference - again.preference))
     layer, head = np.unravel_index(change.argmax(), change.shape)
-    now, before = asked.found[:, layer, head], again.found[:, layer, head]
+    now, before = asked.strengths[:, layer, head], again.strengths[:, layer, head]
     values: dict[str, Any] = {
         "other": other,
         "many": int(flips(again.preference, asked.preference).sum()),
-        "least": LEAST,
+        "least": f"{LEAST:.0%}",
+        "measure": asked.measure,
         "size": int(np.isfinite(asked.preference).sum()),
         "first": asked.name(asked.words.first),
         "second": asked.name(asked.words.second),
@@ -153,15 +154,15 @@ def _describe(asked: HeadAnswers, again: HeadAnswers, other: str) -> str:
         "second_now": f"{now[1]:.0%}",
     }
     return _(
-        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} by over {least}. "
-        "This link changes most in head {head}: "
+        "Compared with “{other}”, {many} of {size} heads switch between {first} and {second} ({measure}, by over "
+        "{least} in each text). Largest change: head {head}, "
         "{first} {first_before} → {first_now}, {second} {second_before} → {second_now}.",
         **values,
     )
 
 
 def draw_variants(choice: ViewState) -> None:
-    """Draw the switch and what it changes, if the library has a variant of the text."""
+    """Draw the switch between a text and its variant, and the changes, if the library has a variant."""
     variants = variants_of(choice)
     if variants is None:
         return
@@ -188,7 +189,7 @@ def link_to_comparison(choice: ViewState) -> None:
 
 
 def draw_text_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -> None:
-    """Draw the panel for the selected link of a text."""
+    """Draw the panel "Why this head?" for the selected link of a text."""
     asked = Explained(
         partial(question, choice, view),
         partial(set_view_state, facing="out"),
@@ -198,7 +199,7 @@ def draw_text_why(choice: ViewState, view: View, selection: Mapping[str, Any]) -
 
 
 def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest:
-    """Return the request for the link; the text is that of the trace, also for an opened file."""
+    """Return the request to decompose the score of a link; for an opened file, the text is that of the file."""
     return ScoreRequest(
         **input_of(choice, view.trace),
         part=view.part or view.trace.part,
@@ -212,7 +213,7 @@ def question(choice: ViewState, view: View, link: ExplainedLink) -> ScoreRequest
 def variant_answer(choice: ViewState, view: View, link: ExplainedLink) -> Variant:
     """Return the decomposition of the same link in the text's variant, and the words that differ.
 
-    The answer is None if the library has no variant, or if it has other tokens at these places.
+    The answer is None if the library has no variant, or if the variant has other tokens there.
     """
     variants = variants_of(choice)
     if variants is None:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
@@ -41,23 +42,25 @@ from ui.state.view_state import ViewState
 
 
 def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
-    """Return a CSV row per head with its weights in both texts."""
-    both = [asked] if other is None else [asked, other]
-    names = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
-    header = [_("layer"), _("head")]
-    header += [_("weight: {word}", word=name) for name in names]
+    """Return a CSV row per head with its weights and their baselines in both texts."""
+    columns = _columns(asked)
     if other is not None:
-        others = [other.view.keys[cell].text for cell in (other.words.first, other.words.second)]
-        header += [_("{column} (other text)", column=_("weight: {word}", word=name)) for name in others]
-    header += [_("others give: {word}", word=name) for name in names]
-    if other is not None:
-        header += [_("{column} (other text)", column=_("others give: {word}", word=name)) for name in others]
-    rows = []
-    for layer, head in np.argwhere(np.isfinite(asked.preference)).tolist():
-        weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
-        given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
-        rows.append([layer, head, *weights, *given])
-    return csv_table(header, rows).encode()
+        columns += [(_("{column} (other text)", column=name), numbers) for name, numbers in _columns(other)]
+    rows = [
+        [layer, head, *(_digits(numbers[layer, head]) for _name, numbers in columns)]
+        for layer, head in np.argwhere(np.isfinite(asked.preference)).tolist()
+    ]
+    return csv_table([_("layer"), _("head"), *(name for name, _numbers in columns)], rows).encode()
+
+
+def _columns(asked: HeadAnswers) -> list[tuple[str, FloatArray]]:
+    """Return the name and the numbers, shape (layer, head), of each column of a text."""
+    words = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
+    columns = [(_("weight: {word}", word=word), asked.found[at]) for at, word in enumerate(words)]
+    columns += [(_("column mean: {word}", word=word), asked.usual[at]) for at, word in enumerate(words)]
+    if asked.placed is not None:
+        columns += [(_("positional prior: {word}", word=word), asked.placed[at]) for at, word in enumerate(words)]
+    return columns
 
 
 def _digits(weight: float) -> float | None:
@@ -82,9 +85,9 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """Draw the fields of the changed text and of the harmless changes; return both.
+    """Draw the fields of the changed text and of harmless rewordings; return both.
 
-    By default they are those of the probe. At most 32 harmless changes are used.
+    By default they are those of the probe. At most 32 rewordings are used.
     """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")

@@ -1,4 +1,7 @@
-"""The question of the view Find: its options, its three words, their controls, and the figures of the answer."""
+"""The question of the view Find: its options and three words, their controls, and the answer's figures.
+
+The question is which heads prefer the first of two candidates as the target of a source word.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from i18n import _, error_message, gettext_lazy, translate
 from ui.input.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
-from ui.run.head_answers import HeadAnswers, Words
+from ui.run.head_answers import STRENGTHS, HeadAnswers, Words
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
@@ -45,10 +48,10 @@ class FindOptions:
 
 
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
-    """Return the three words of the question, and notes on missing words.
+    """Return the source word and the two candidates, and notes on missing words.
 
-    Each word is the reader's, else that of the probe, else the most attended word. ``against`` is the second
-    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
+    Each word is the reader's choice, else that of the probe, else the word that gets the most attention. ``against`` is
+    the second candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -78,7 +81,7 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 
 
 def has_enough_words(view: View) -> bool:
-    """Return whether the text has at least three words."""
+    """Return True if the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
 
 
@@ -135,7 +138,7 @@ def _set_probe() -> None:
 
 
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
-    """Draw the controls that save the current question as a probe and open saved probes."""
+    """Draw the controls that save the current question as a probe, and that open saved probes."""
     with st.expander(_("Your own questions")):
         name = st.text_input(_("Question name"), key=NAME, max_chars=80, help=_("Its name in the list"))
         source, first, second = (
@@ -173,7 +176,6 @@ def _open() -> None:
 
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS: dict[str, str] = {"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")}
 ROLE_NAMES: dict[str, str] = {
     "source": gettext_lazy("Source word"),
     "first": gettext_lazy("First candidate"),
@@ -182,7 +184,10 @@ ROLE_NAMES: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions, row: DeltaGenerator) -> None:
-    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of the direction."""
+    """Draw the sentence as chips, and in ``row`` the controls of the role that a click sets and of direction.
+
+    The role is the source word or a candidate.
+    """
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     row.segmented_control(
         _("A click sets"),
@@ -222,7 +227,7 @@ def _set(view: View, role: str) -> None:
 
 
 def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
-    """Draw in ``row`` the control of the measure of strength, which all pages share."""
+    """Draw in ``row`` the control of the measure of strength, which applies to all pages."""
     st.session_state[STRENGTH] = choice.by
     row.segmented_control(
         _("Strength"),
@@ -231,32 +236,35 @@ def pick_strength(choice: ViewState, row: DeltaGenerator) -> None:
         format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
         on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
-        help=_("Excess: the weight minus the larger of its column mean and positional prior."),
+        help=_("The weight minus the larger of column mean and positional prior."),
     )
 
 
 def describe_preference(asked: HeadAnswers) -> str:
-    """Describe how many heads prefer the first candidate, the strongest head, and other words there."""
+    """Describe how many heads prefer the first candidate, the strongest head, and other words in that head."""
     margins = asked.preference
     layer, head = _strongest(margins)
     first, second = asked.strengths[:, layer, head]
     sentences = [
         _describe_count(asked, int(prefers_first(margins).sum()), int(np.isfinite(margins).sum())),
         _(
-            "Largest difference: head {head}, {first:.2f} against {second:.2f}.",
+            "Largest difference: head {head}, {first:.0%} against {second:.0%}.",
             head=head_label(layer, head),
             first=first,
             second=second,
         ),
     ]
     key, times, others = asked.favourite(layer, head)
-    usual = asked.usual[0, layer, head]
-    if others and not np.isnan(usual):
+    if others and not np.isnan(asked.usual[0, layer, head]):
+        baseline, name = asked.baseline(layer, head)
         sentences.append(
             _(
-                "Baseline: other words give {word} {weight:.2f} on average; {times} of {others} attend to it most.",
+                "There, the weight is {weight:.0%}, the baseline {baseline:.0%} ({name}); {times} of {others} other"
+                " words attend most to {word}.",
+                weight=asked.found[0, layer, head],
+                baseline=baseline,
+                name=name,
                 word=key,
-                weight=usual,
                 times=times,
                 others=others,
             )
@@ -270,16 +278,11 @@ def _strongest(margins: FloatArray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _measure(asked: HeadAnswers) -> str:
-    """Return the name of the measure of strength."""
-    return translate(STRENGTHS["excess" if asked.is_adjusted else "weight"])
-
-
 def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True))
-    values |= {"many": many, "size": size, "least": LEAST, "measure": _measure(asked)}
+    values |= {"many": many, "size": size, "least": f"{LEAST:.0%}", "measure": asked.measure}
     if asked.inward:
         return _(
             "In {many} of {size} heads, {first} attends to {source} more than {second} does ({measure}, by over"
@@ -293,16 +296,16 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """Describe the preference, in the other text, of the head that prefers the first candidate most."""
+    """Describe what the head that prefers the first candidate most prefers in the changed text."""
     layer, head = _strongest(asked.preference)
     now = other.strengths[:, layer, head]
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if other.preference[layer, head] > 0 else (1, 0)
     return _(
-        "After the change, head {head} prefers {word}: {measure} {weight:.2f} against {less:.2f} for {other}.",
+        "After the change, head {head} prefers {word}: {measure} {weight:.0%} against {less:.0%} for {other}.",
         head=head_label(layer, head),
         word=names[mine],
-        measure=_measure(asked),
+        measure=asked.measure,
         weight=now[mine],
         less=now[theirs],
         other=names[theirs],
@@ -310,18 +313,19 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 
 
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
-    """Describe how many heads flip with the meaning, compared with harmless changes.
+    """Describe how many heads change their preferred candidate with the meaning, and with harmless changes.
 
     ``turned`` and ``meaning`` are boolean maps (layer, head).
     """
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     sentences = [
         _(
-            "{turned} of {size} heads flip, by over {least} in each text; {meaning} of them from the first candidate"
-            " to the second.",
+            "{turned} of {size} heads flip ({measure}, by over {least} in each text), {meaning} of them from the first"
+            " candidate to the second.",
+            measure=asked.measure,
             turned=int(turned.sum()),
             meaning=int(meaning.sum()),
-            least=LEAST,
+            least=f"{LEAST:.0%}",
             size=int(np.isfinite(asked.preference).sum()),
         )
     ]
@@ -337,12 +341,12 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
-    """Draw the summary, a map for each candidate, and a map of their difference."""
+    """Draw the answer: a summary, a map of heads for each candidate, and a map of their difference."""
     prefers = asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _measure(asked)
+    unit = asked.measure
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
@@ -371,7 +375,7 @@ def _on_pick(key: str) -> None:
 
 
 def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None]) -> None:
-    """Draw the changes in the other text, compared with those of harmless changes."""
+    """Draw the heads whose preference changes in the changed text, compared with harmless rewordings."""
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
     show_notice(describe_strongest(asked, other), role="status")

@@ -21,6 +21,7 @@ from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import before_after, cumulative
+from viz.paper.notebook import Computation
 
 CHIPS = "generate_candidates"
 ENDED = gettext_lazy("The text has ended or has reached the model's maximum length.")
@@ -30,7 +31,7 @@ BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     """Describe the likeliest next token, and the rank of the token that an example expects.
 
-    ``word`` is the example's next word, and ``expected`` its first token, if known.
+    Examples are read without their last word: ``word`` is that word, and ``expected`` its first token, if known.
     """
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
@@ -67,11 +68,13 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
     marked = [at for at, found in enumerate(first) if found.token == step.chosen.token]
     pieces = [found.piece for found in first]
     alone, drawn = [found.probability for found in first], [found.drawn for found in first]
+    code = f"numbers = [found.probability for found in backend.predict(request).candidates[:{most}]]"
     figure = before_after(pieces, alone, drawn, theme(), _("Next token"), marked=marked)
     draw_chart(
         figure,
         "generate_bars",
         place=left,
+        computation=Computation(code, request=request),
         about=lambda: {**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
     )
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
@@ -94,7 +97,10 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
-    """Return the first token of the example's omitted last word; None after the end of the prompt."""
+    """Return the first token of the example's last word, which the prompt leaves out.
+
+    Return None if tokens were generated already, because the word is no longer expected.
+    """
     if not prompt.left_out or request.written:
         return None
     ids = ask_model(replace(request, text=prompt.whole), _("Asking the model")).row.ids

@@ -115,7 +115,10 @@ _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 
 @dataclass(frozen=True)
 class Prompt:
-    """The text that the model reads before it generates, and the omitted last word of an example."""
+    """The text that the model reads before it generates.
+
+    An example of the app may stop before its last word, which the model then has to guess: ``left_out``, else "".
+    """
 
     text: str
     left_out: str = ""
@@ -154,14 +157,14 @@ def read_path(raw: str) -> tuple[int, ...] | None:
 
 
 def mark_of(request: NextToken) -> str:
-    """Return a short fingerprint of the model and the prompt, which a path of tokens belongs to."""
+    """Return a short hash of the model and the prompt, with which a path of tokens is stored."""
     return fingerprint(f"{request.model}\0{request.revision}\0{request.cut}", request.text)
 
 
 def request_of(choice: ViewState, options: GenerateOptions, who: PageModel, prompt: Prompt) -> NextToken:
-    """Return the request for the next token on the chosen path, under the chosen sampling rule.
+    """Return the request for the next token on the chosen path of tokens, with the chosen sampling options.
 
-    Show a notice if the link's tokens are damaged or belong to another prompt or model.
+    Show a notice if the tokens in the link are damaged or belong to another prompt or model.
     """
     asked = NextToken(
         model=who.model,
@@ -187,18 +190,18 @@ def clamp(value: int, least: int, most: int) -> int:
 
 
 def on_path(asked: NextToken, options: GenerateOptions) -> NextToken:
-    """Return the request with the written tokens of the options, if they belong to its model and prompt."""
+    """Return the request with the generated tokens in the options, if they belong to its model and prompt."""
     mine = options.of == mark_of(asked)
     return replace(asked, written=(read_path(options.written) or ()) if mine else ())
 
 
 def go_to(request: NextToken, path: tuple[int, ...]) -> None:
-    """Move to another path after the same prompt, through the address, so that the back button works."""
+    """Show the text with another path of tokens; the browser's back button returns."""
     set_params(GenerateOptions, written=write_path(path), of=mark_of(request) if path else "", at=None)
 
 
 def prompts() -> None:
-    """Draw the control of the ready prompts."""
+    """Draw the selection of ready prompts."""
     st.session_state["generate_prompt"] = None
     st.selectbox(
         _("Ready prompts"),
@@ -213,7 +216,7 @@ def prompts() -> None:
 
 
 def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
-    """Draw the switch that reads an example with or without its last word."""
+    """Draw the switch by which an example is read with or without its last word."""
     if not prompt.left_out and (not options.whole or example_of(choice.text, choice.pair) is None):
         return
     st.session_state[WHOLE] = options.whole

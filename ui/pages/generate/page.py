@@ -79,7 +79,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
 
 
 def draw_mask_at_the_end(choice: ViewState) -> None:
-    """Draw the predictions of an installed BERT model for a mask after the prompt, if no model can write."""
+    """Draw a BERT's predictions for a mask after the prompt, if no installed model can generate text."""
     masked = pick_page_model(MASKED, choice, GenerateOptions)
     text = f"{prompt_of(choice, get_params(GenerateOptions)).text} [MASK]."
     try:

@@ -1,4 +1,4 @@
-"""Attention of the newest token before the next was chosen: as shaded text, by head, and its logit lens."""
+"""Attention from which the next token was chosen: as shaded text, by head, and its logit lens."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
+from viz.paper.notebook import Computation
 
 NO_STEPS = gettext_lazy("This architecture returns no attention step by step; “All heads” reads the whole text.")
 MOST = 10  # tokens in the bar chart
@@ -37,7 +38,7 @@ MAP, STRIP = "generate_map", "generate_strip"
 
 @dataclass(frozen=True, eq=False)
 class StepAttention:
-    """Attention of a generation step; ``place`` is the position of the token that the step predicts."""
+    """The attention of a generation step; ``place`` is the position of the token that the step predicts."""
 
     step: DecodingStep
     place: int
@@ -68,7 +69,7 @@ def selected_step(
 def step_attention(
     choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> StepAttention | None:
-    """Return the attention of the selected step; None if the architecture does not return it.
+    """Return the attention of the selected step; None if the model does not report it step by step.
 
     Raise UserError if the model cannot answer.
     """
@@ -97,7 +98,7 @@ def request_before(request: NextToken, length: int, place: int) -> NextToken:
 
 
 def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToken, options: GenerateOptions) -> None:
-    """Draw the summary and the text as chips; a click selects the step that predicted a token."""
+    """Draw a summary and the text as chips; a click on a token selects the step that predicted it."""
     if seen is None:
         show_notice(translate(NO_STEPS), "status")
     else:
@@ -126,16 +127,16 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
         "layer": _("the mean of layer {layer}", layer=seen.layer),
         "all": _("the mean of all heads"),
     }[options.over]
-    ends = _("First token: {weight:.2f}.", weight=shown[0]) if options.first else ""
+    ends = _("First token: {weight:.0%}.", weight=shown[0]) if options.first else ""
     if len(shown) < 4:
         return join_sentences(_("{when}, the text is too short to attend back.", when=when), ends)
     if not options.first and not shown.any():
         return _("{when}, {who} gives all weight to the first token.", when=when, who=who)
     at = 1 + int(shown[1:-2].argmax())
     if shown[at] < LEAST:
-        said = _("{when}, {who} gives each earlier token less than {least}.", when=when, who=who, least=LEAST)
+        said = _("{when}, {who} gives each earlier token less than {least}.", when=when, who=who, least=f"{LEAST:.0%}")
     else:
-        weight = f"{shown[at]:.2f}"
+        weight = f"{shown[at]:.0%}"
         if options.over == "head" and options.first:
             weight = format_semicolon_list([weight, _rank(seen)])
         said = _(
@@ -145,7 +146,7 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
             piece=row.pieces[at],
             weight=weight,
         )
-    last = _("Previous token: {neighbour:.2f}; itself: {newest:.2f}.", neighbour=shown[-2], newest=shown[-1])
+    last = _("Previous token: {neighbour:.0%}; itself: {newest:.0%}.", neighbour=shown[-2], newest=shown[-1])
     return join_sentences(said, last, ends)
 
 
@@ -206,13 +207,13 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
 
 
 def keep_on_text(key: str) -> None:
-    """Select the clicked head on all pages, and shade the text by its weights (a callback)."""
+    """Select the clicked head on all pages, and shade the text by its weights; for use as a callback."""
     keep_head(key)
     set_params(GenerateOptions, over="head")
 
 
 def describe_furthest(far: FloatArray) -> str:
-    """Describe the head with the largest mean distance; ``far`` is (layer, head), in tokens."""
+    """Describe the head with the largest mean attention distance; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     return _(
         "{head} attends furthest back: {tokens:.1f} tokens on average.",
@@ -277,4 +278,5 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> No
         top=TOP,
     )
     found = ask_model(question, _("Asking the model"))
-    draw(found, _("the newest token's state"))
+    computation = Computation("found = backend.predict(request)", request=question)
+    draw(found, _("the newest token's state"), computation)

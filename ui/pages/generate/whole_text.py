@@ -1,4 +1,4 @@
-"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache, induction heads."""
+"""Prompt and generated tokens in a single pass: heads, attention sinks, cache check and induction heads."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
 from viz.figures import head_maps
+from viz.paper.notebook import Computation
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
@@ -39,7 +40,7 @@ LISTED = 10
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    """Draw the scores of the induction test as two maps and a table; raise UserError if the model cannot answer."""
     longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
@@ -51,13 +52,13 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{found.matching[layer, head]:.2f} ({_('Not repeated')}: {found.control[layer, head]:.2f})",
+            share=f"{found.matching[layer, head]:.0%} ({_('Not repeated')}: {found.control[layer, head]:.0%})",
             rank=rank_of(found.matching, layer, head),
         ),
         role="status",
     )
     *columns, right = st.columns([3, 3, 4])
-    _maps(columns, found, (layer, head))
+    _maps(columns, found, (layer, head), question)
     st.caption(
         _(
             "{count} texts of {length} distinct random tokens, repeated once: mean weight of the second copy on the "
@@ -78,7 +79,7 @@ def summary(found: InductionScores) -> str:
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     return _(
-        "{head} puts {matching:.2f} of its attention on the token after the earlier copy (uniform: {even:.2f});"
+        "{head} puts {matching:.0%} of its attention on the token after the earlier copy (uniform: {even:.0%});"
         " {number} of {heads} heads put over half there. Surprisal: {first:.1f} bits in the first copy, {second:.1f}"
         " in the second.",
         head=name,
@@ -91,14 +92,15 @@ def summary(found: InductionScores) -> str:
     )
 
 
-def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
-    given: list[tuple[str, str, FloatArray]] = [
-        (MAP, _("Induction heads"), found.matching),
-        (CONTROL, _("Not repeated"), found.control),
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], question: InductionHeads) -> None:
+    given: list[tuple[str, str, FloatArray, str]] = [
+        (MAP, _("Induction heads"), found.matching, "matching"),
+        (CONTROL, _("Not repeated"), found.control, "control"),
     ]
-    for column, (key, title, values) in zip(columns, given, strict=True):
+    for column, (key, title, values, name) in zip(columns, given, strict=True):
+        computation = Computation(f"numbers = backend.predict(request).{name}", request=question)
         figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
-        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance)
+        draw_chart(figure, key, place=column, on_click=keep_on_text, about=model_provenance, computation=computation)
 
 
 def _buttons(found: InductionScores) -> None:
@@ -167,7 +169,7 @@ def trace_request(request: NextToken) -> TraceRequest:
 
 
 def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> None:
-    """Draw the microscope on prompt and generated tokens, initially with the shown step's head and token."""
+    """Draw the microscope on prompt and generated tokens; it opens with the head and token of the shown step."""
     trace = read_whole(request)
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
@@ -198,7 +200,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         _(
             "{head}: {share}; {rank}.",
             head=name,
-            share=f"{shares[layer, head]:.2f}",
+            share=f"{shares[layer, head]:.0%}",
             rank=rank_of(shares, layer, head),
         ),
         role="status",
@@ -207,7 +209,9 @@ def sink(choice: ViewState, request: NextToken) -> None:
         shares, theme(), _("Attention sinks"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
-    draw_chart(figure, SINKS, place=left, on_click=keep_on_text)
+    code = "numbers = observe(backend.trace(request)).strength('first')"
+    computation = Computation(code, request=trace_request(request), observe=observe)
+    draw_chart(figure, SINKS, place=left, on_click=keep_on_text, computation=computation)
     with right:
         st.caption(
             _(
@@ -235,7 +239,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
     """
     many = int((shares > HALF).sum())
     return _(
-        "The first token, “{token}”, gets {mean:.2f} of the later tokens' attention (uniform: {even:.2f})."
+        "The first token, “{token}”, gets {mean:.0%} of the later tokens' attention (uniform: {even:.0%})."
         " {number} of {heads} heads give it more than half.",
         token=trace.tokens[0],
         mean=np.nanmean(shares),
@@ -246,7 +250,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """Draw the comparison of step-by-step maps with those of a single pass, once the expander is open."""
+    """Draw the comparison of step-by-step maps with those of a single pass, if the section is open."""
     folded = st.expander(_("Check the cache"), key="generate_law", on_change="rerun")
     if not folded.open:
         return

@@ -1,4 +1,4 @@
-"""Generation of one or many tokens, with the progress saved after each, and their history as a tree."""
+"""Generation of one or many tokens, saved after each token, and the generated tokens as a tree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """A generated token and the model's probability of it before the sampling rule; None if unknown."""
+    """A generated token, and its probability before the sampling options; None if it is unknown."""
 
     piece: str
     probability: float | None
@@ -56,7 +56,7 @@ def history_of(request: NextToken) -> dict[Path, WrittenToken]:
 
 
 def write(request: NextToken, candidate: NextCandidate) -> None:
-    """Append a token: note it in the history, and move the address to the new path."""
+    """Append a token: add it to the history, and write the new path to the address."""
     note(request, candidate)
     go_to(request, (*request.written, candidate.token))
 
@@ -69,7 +69,7 @@ def note(request: NextToken, candidate: NextCandidate) -> None:
 
 
 def remember(request: NextToken, step: DecodingStep) -> None:
-    """Add a step's path to the history; tokens of a link have no known probability."""
+    """Add the path of a step to the history; tokens from a link have no known probability."""
     history, path = history_of(request), request.written
     pieces = step.row.pieces[len(step.row) - len(path) :]
     for end, piece in enumerate(pieces, start=1):
@@ -137,19 +137,19 @@ class WritingJob:
 
     @property
     def mark(self) -> str:
-        """Return the key of this job for ui.run.progress."""
+        """Return the key by which ui.run.progress identifies this job."""
         return f"generate {self.start.key} {self.many} {self.pick}"
 
 
 def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
-    """Return the token that is appended next: the drawn or the likeliest."""
+    """Return the token to append: the sampled token or the likeliest."""
     return step.chosen if pick == "drawn" else step.greedy
 
 
 def written_on(request: NextToken) -> NextToken:
-    """Run the current job as far as possible, and return the request on its path.
+    """Continue the current job as far as possible; return the request for the text that it reached.
 
-    The address follows the path. Raise UserError if the model cannot answer.
+    The address is updated. Raise UserError if the model cannot answer.
     """
     job: WritingJob | None = st.session_state.get(JOB)
     if job is None:
@@ -251,7 +251,10 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
 
 
 def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:
-    """Append the next token; clicks that are faster than the page append a token each (a callback)."""
+    """Append the next token; for use as a callback.
+
+    If clicks are faster than the page, each of them appends a token.
+    """
     here, job = _request_at_address(request), st.session_state.get(JOB)
     if here == request:
         write(request, next_candidate(step, pick))

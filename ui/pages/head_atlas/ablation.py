@@ -1,4 +1,4 @@
-"""The effect of ablating a head of an atlas, next to the other heads of its layer."""
+"""The effect of ablating a head of an atlas, compared with other heads of its layer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WINDOWS = 16  # random windows on which the effect is measured
 
 
 def draw_ablation(atlas: Atlas, head: int) -> None:
-    """Draw the effect of the ablation of each head of a layer, if the panel is open; otherwise nothing is computed."""
+    """Draw the effect of ablating each head of a layer, if the panel is open; otherwise compute nothing."""
     name = atlas.heads[head]
     if name.part != next(iter(atlas.manifest["stacks"])):
         return  # the sentence vector is that of the first stack
@@ -54,15 +54,24 @@ def draw_ablation(atlas: Atlas, head: int) -> None:
             "status",
         )
         labels = [f"{name.layer}-{other}" for other in range(len(mean))]
-        figure = bars(labels, mean.tolist(), theme(), _("Change by ablation"), _("1 − cosine"))
+        intervals = list(zip(low.tolist(), high.tolist(), strict=True)) if len(changes) > 1 else []
+        figure = bars(
+            labels,
+            mean.tolist(),
+            theme(),
+            _("Change by ablation"),
+            _("1 − cosine"),
+            marked=[name.head],
+            intervals=intervals,
+        )
         draw_chart(figure, "atlas_ablation_bars")
         st.caption(_("Its output is set to zero. Change: 1 − cosine of the text vector, with a 95 % interval."))
 
 
 def layer_changes(atlas: Atlas, layer: int, part: str) -> FloatArray:
-    """Return 1 − cosine of the text vector after the ablation of each head of a layer, (window, head).
+    """Return the change of the text vector by ablating each head of a layer, (window, head).
 
-    There are fewer windows if the visitor stops. Raise UserError if the model cannot be run.
+    The change is 1 − cosine. There are fewer windows if the visitor stops. Raise UserError if the model cannot be run.
     """
     _layers, heads = atlas.manifest["stacks"][part]
     sets = ((), *((Ablate(layer, head),) for head in range(heads)))

@@ -1,4 +1,4 @@
-"""Questions of a lesson: controls, feedback, stored answers, the worksheet, and the way to a class."""
+"""Questions of a lesson: controls, feedback, stored answers, the worksheet, and questions for a class."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEPT: VisitorValues[dict[tuple[str, int], StepAnswer]] = VisitorValues(MOST_KEP
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """The reader's answer at a step, with tries and hints."""
+    """The reader's answer at a step of a lesson, with the number of tries and hints."""
 
     answer: Answer | None = None
     text: str = ""  # the answer as shown
@@ -45,7 +45,7 @@ class StepAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the text after the answer may be shown."""
+        """Return True if the step is finished, so that the text after the answer may be shown."""
         return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
 
 
@@ -338,9 +338,9 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
 
 
 def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """Return the question in the form for a class.
+    """Return a lesson's question in the form for a class.
 
-    A choice is given by its texts, and a token by its word.
+    The answers of a choice are given as texts, and a token as its word.
     """
     prompt, tolerance = markdown_of(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":

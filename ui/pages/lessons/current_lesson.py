@@ -1,4 +1,4 @@
-"""The current lesson: its options and Markdown, the reader's own draft, and who may see the key."""
+"""The current lesson: its options and Markdown, the reader's own draft, and access to the answer key."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def store_draft(text: str) -> None:
 
 
 def adopt_link_draft(options: LessonsOptions) -> None:
-    """Store the lesson of the link as the reader's own, once per link."""
+    """Store the lesson in a link as the reader's own draft, only once for each link."""
     if options.carried and st.session_state.get(TAKEN) != options.carried:
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
@@ -82,7 +82,7 @@ def parse_lesson(text: str) -> Lesson | list[Fault]:
 
 
 def get_lesson(options: LessonsOptions) -> NamedLesson | None:
-    """Return the chosen lesson, or None, with a notice if the name is unknown or the draft has faults."""
+    """Return the chosen lesson; show a notice and return None if it is unknown or the draft has faults."""
     if options.lesson == OWN:
         found = parse_lesson(draft())
         if isinstance(found, Lesson):
@@ -96,27 +96,27 @@ def get_lesson(options: LessonsOptions) -> NamedLesson | None:
 
 
 def is_teacher() -> bool:
-    """Return whether this session teaches the class that it is in."""
+    """Return True if this session teaches the class that it is in."""
     code = classroom.code()
     return code is not None and store().teaches(code, visitor_secret())
 
 
 def is_student() -> bool:
-    """Return whether this visitor attends a class, in this session or in another."""
+    """Return True if this visitor attends a class, in this session or in another."""
     return not is_teacher() and (classroom.code() is not None or attends_any())
 
 
 def may_see_key() -> bool:
-    """Return whether this visitor may see the teacher's key.
+    """Return True if this visitor may see the answer key.
 
-    On a private machine everybody except students may see the key; if others can reach the app, only teachers of a
-    class may.
+    On a private machine, everybody except students may see it. If others can reach the app, only teachers of a class
+    may.
     """
     return is_teacher() or not (is_student() or is_open())
 
 
 def is_withheld(options: LessonsOptions) -> bool:
-    """Return whether the address requests the key without permission, and show a notice if so."""
+    """Return True if the address requests the answer key without permission, and show a notice."""
     if options.show == PLAY or may_see_key():
         return False
     show_notice(_("Only the teacher of a class sees this. Teach a class on the page Class."), role="status")

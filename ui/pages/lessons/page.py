@@ -45,9 +45,9 @@ from ui.state.session import restore_view_state
 def listing() -> None:
     """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
     key = may_see_key()
-    groups = groupby(come_along().items(), lambda item: markdown_of(item[1].group) or _("Lessons"))
-    for group, lessons in groups:
-        st.header(group)
+    for group, lessons in groupby(come_along().items(), lambda item: markdown_of(item[1].group)):
+        if group:
+            st.header(group)
         for name, lesson in lessons:
             _draw_lesson(NamedLesson(name, lesson), key)
     _tour()

@@ -1,4 +1,4 @@
-"""The teacher's page of a lesson, and the editor of the reader's own lesson."""
+"""The teacher's page of a lesson with the answer key, and the editor of the reader's own lesson."""
 
 from __future__ import annotations
 

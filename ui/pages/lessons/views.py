@@ -1,6 +1,6 @@
-"""Views of a lesson's steps: the microscope, masked-word guesses, a translation, position vectors.
+"""Views of a lesson's steps: the microscope, masked-word predictions, a translation, position vectors.
 
-Every other page of the app is a link; choices that the reader makes there do not change the lesson.
+All other pages are only linked; the reader's choices there do not change the lesson.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vect
 
 @dataclass(frozen=True)
 class StepView:
-    """The state of the view from which a question is answered."""
+    """The state of a step's view that is needed to check the reader's answer."""
 
     asked: CheckContext
     view: View | None = None
@@ -57,7 +57,7 @@ class StepView:
 
 
 def choice_of(pointed: Pointed) -> ViewState:
-    """Return the view state in a view's link; a link without a model reads the embedded model."""
+    """Return the view state in the link of a view; without a model, it is the embedded model."""
     return parse({"model": EMBEDDED, **dict(pointed.query)})[0]
 
 
@@ -78,10 +78,10 @@ def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
 
 
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """Show the view's state on entering a step, or if the text or model was changed elsewhere.
+    """Show the state of a step's view when the reader enters the step, or has changed the text elsewhere.
 
-    An address that the reader followed into the step keeps its head and words. The reader's own state returns when
-    the lesson is left.
+    If the reader followed an address into the step, its head and words remain. The reader's own state returns after the
+    lesson.
     """
     wanted, now = choice_of(pointed), get_view_state()
     entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
@@ -95,18 +95,18 @@ def open_step(key: tuple[str, int], pointed: Pointed) -> None:
 
 
 def empty_view(pointed: Pointed | None) -> StepView:
-    """Return the state of a view that is not drawn."""
+    """Return the state for a step whose view is not drawn."""
     read = CheckInput(EMBEDDED, "") if pointed is None else reading(choice_of(pointed), pointed)
     return StepView(CheckContext(get_backend(), read))
 
 
 def withheld_part(step: LessonStep) -> str:
-    """Return the part of a step's view that would reveal the answer, as in lessons/steps.py."""
+    """Return the part of a step's view that is hidden because it shows the answer (lessons/steps.py)."""
     return "" if step.view is None else withheld_part_of(step, view_named(step.view.page))
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
-    """Draw the view and the link to its page, without the withheld part ``held``."""
+    """Draw the view of a step and the link to its page; the part ``held`` is hidden."""
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:

@@ -34,6 +34,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.theme import sides
 from viz.figures.token_bars import importance
+from viz.paper.notebook import Computation
 
 MAP, STRIP = "blank_map", "blank_strip"
 
@@ -59,7 +60,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     name = names[word]
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             layer=layer,
             head=head,
             looks=TYPED,
@@ -72,7 +73,10 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     figure = head_maps.head_map(
         given, theme(), _("From {looks} to {at}", looks=TYPED, at=f"“{name}”"), _("weight"), selected=(layer, head)
     )
-    draw_chart(figure, MAP, on_click=keep_head)
+    computation = Computation(
+        f"numbers = backend.trace(request).rows({place})[:, :, tokens].sum(-1)", request=asked, tokens=list(words[word])
+    )
+    draw_chart(figure, MAP, on_click=keep_head, computation=computation)
     st.caption(_("Each cell is a head. Click one to see its attention."))
     _draw_attention(
         trace,
@@ -94,7 +98,10 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
 
 
 def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
-    """Return the token of blank ``at`` in the trace; None if the text is tokenized differently with masks."""
+    """Return the token of blank ``at`` in the trace.
+
+    Return None if the tokens of the trace differ, because masks changed the tokenization.
+    """
     if filled.whole:
         return filled.blanks[at].position
     found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
@@ -156,7 +163,7 @@ LEFT_OUT, GRADIENTS = gettext_lazy("Occlusion"), gettext_lazy("Integrated gradie
 
 @dataclass(frozen=True, eq=False)
 class ImportanceScores:
-    """Attributions of the same words by both methods, (word,), in natural logarithms."""
+    """Attributions of the same words by two methods, (word,), in nats."""
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]
@@ -168,7 +175,7 @@ class ImportanceScores:
 
 
 def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Draw the control of the explained token, then both attributions on the text, as bars and as CSV."""
+    """Draw the selection of the token to explain, then both attributions on the text, as bars and as CSV."""
     piece = _pick_piece(filled, at)
     found = _find(request, filled, at, piece)
     if found is None:

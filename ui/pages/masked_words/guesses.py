@@ -22,6 +22,7 @@ from ui.show.tables import csv_table, download_button, download_table, draw_tabl
 from ui.show.text import join_sentences, likelihood, percent
 from ui.state.params import get_params
 from viz.figures.token_bars import bars, two_words
+from viz.paper.notebook import Computation
 
 HOW = gettext_lazy(
     "Tokens of a word are filled in from left to right: its pseudo-log-likelihood "
@@ -61,7 +62,7 @@ def summary(who: PageModel, filled: Filled, at: int) -> str:
 
 
 def word_of(filled: Filled, at: int) -> HiddenWord:
-    """Return the hidden word that blank ``at`` is a part of."""
+    """Return the hidden word that contains blank number ``at``."""
     return next(word for word in filled.hidden if at in word.blanks)
 
 
@@ -92,7 +93,8 @@ def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> No
     marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _original_token(blank)]
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), _("Predictions"), marked=marked)
-    draw_chart(figure, "masked_bars")
+    code = f"numbers = [guess.probability for guess in backend.predict(request).blanks[{at}].guesses]"
+    draw_chart(figure, "masked_bars", computation=Computation(code, request=request))
     bars_are = _(
         "Softmax over {vocabulary:,} tokens; the original is highlighted. The others sum to {rest:.2f}; the "
         "entropy is {entropy:.2f} bits. A leading … continues a word.",

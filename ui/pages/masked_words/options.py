@@ -90,9 +90,9 @@ def texts_of(choice: ViewState) -> tuple[str, str | None]:
 
 
 def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
-    """Return the hidden places: the reader's if they belong to this text, else a default word.
+    """Return the hidden character spans: the reader's if they belong to this text, else those of a default word.
 
-    ``mask`` is the mask token of the answering model, which may occur in the text.
+    ``mask`` is the mask token of the page's model, which may occur in the text.
     """
     text, pair = texts_of(choice)
     if options.of == fingerprint(text, pair or ""):
@@ -101,7 +101,7 @@ def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tupl
 
 
 def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, mask: str) -> MaskedWords:
-    """Return the request to the model; ``mask`` is as in ``places_of``."""
+    """Return the request to the model; ``mask`` is the model's mask token."""
     text, pair = texts_of(choice)
     return MaskedWords(
         model=who.model,
@@ -115,7 +115,7 @@ def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, m
 
 
 def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: MaskedWordsOptions) -> None:
-    """Draw the text as chips; a click hides or uncovers a word. Blanks show their likeliest tokens."""
+    """Draw the text as chips; a click hides or uncovers a word, and blanks show their likeliest tokens."""
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
@@ -174,9 +174,9 @@ def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> N
 
 
 def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
-    """Return the hidden places after a click on a word.
+    """Return the hidden character spans after a click on a word.
 
-    The first click on another word replaces the default word; later clicks toggle words.
+    At first a default word is hidden. The first click on another word replaces it; later clicks hide or uncover words.
     """
     ours = first and not any(lies_in(row, at, hidden) for at in group)
     return toggle_hidden(row, () if ours else hidden, group)

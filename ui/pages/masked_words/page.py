@@ -1,4 +1,4 @@
-"""The view Masked words: predictions for blanks, their origin, surprisal, and the training objective."""
+"""The view Masked words: predictions for blanks, their attribution, surprisal, and the training objective."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Surprisal of each word of a text, and a sample of BERT's training objective on it."""
+"""Surprisal of each word of a text, and an example of BERT's training objective on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FULL = 15.0  # bits at full shade: a probability of 1 in 32,768
 def draw_surprisal(request: MaskedWords, row: TokenRow) -> None:
     """Draw the surprisal of each word and the pseudo-perplexity.
 
-    Each token is scored with itself and the rest of its word masked (see SurprisalRequest for the papers).
+    Each token is scored with itself and the later tokens of its word masked (SurprisalRequest names the papers).
     """
     step = max(1, TOKENS_AT_ONCE // len(row))
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
@@ -110,7 +110,7 @@ LABELS = {HIDDEN: gettext_lazy("hidden"), REPLACED: gettext_lazy("replaced"), KE
 
 
 def draw_corruption(request: MaskedWords) -> None:
-    """Draw the sample, its losses, and a button for another sample."""
+    """Draw a text corrupted as in BERT's training, its losses, and a button for another random draw."""
     options = get_params(MaskedWordsOptions)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     found = ask_model(Corruption(**shared, seed=options.seed), _("Filling the blanks"))
@@ -147,7 +147,7 @@ def draw_corruption(request: MaskedWords) -> None:
 
 
 def describe_losses(found: CorruptedText) -> str:
-    """Describe the mean loss of the sample, and the token with the largest loss."""
+    """Describe the mean loss of the corrupted text, and the token with the largest loss."""
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count
     hardest = max(found.chosen, key=lambda chosen: chosen.loss)

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from i18n import _, gettext_lazy
-from inference import UserError
+from inference import EMBEDDED, UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
 from probing.formats import READY, load_ready_set
@@ -99,9 +99,9 @@ WANTED = {
 
 
 def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
-    """Draw the controls of the data; return the corpus, and a separate corpus for choosing heads or None.
+    """Draw the controls of the data; return the corpus to score, and a separate corpus for choosing heads.
 
-    Return None if there are no data yet.
+    The second is None if heads are chosen on one half of the corpus. Return None if no data are chosen yet.
     """
     left, right = st.columns([3, 2])
     bound_widget(MeasureOptions, "data", left.segmented_control, required=True)
@@ -152,39 +152,42 @@ def _parse_once(file: Any, format: str, key: str) -> AnnotatedCorpus:
 
 @dataclass(frozen=True)
 class CorpusScores:
-    """Scores of a model's heads on a corpus, as far as scoring has run.
+    """Scores of a model's heads on a corpus, complete or as far as computed.
 
-    ``chooser`` is the tally on which heads are chosen, if it is separate; ``random`` is that of untrained weights.
+    ``chooser`` has the counts on which heads are chosen, if they are separate. ``random`` has the counts for random
+    weights.
     """
 
     corpus: AnnotatedCorpus
     state: ScoringState
     chooser: HitCounts | None
     random: HitCounts | None
+    model: str = EMBEDDED
+    revision: str | None = None
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
-        """Return the best head of each relation, chosen on held-out data, with p-values corrected together."""
+        """Return the best head of each relation on held-out data, with p-values corrected together."""
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
 
     def heads(self, relation: str) -> list[RelationRow]:
-        """Return the rows of all heads on all sentences, with p-values corrected together."""
+        """Return the scores of all heads for a relation on all sentences, with p-values corrected together."""
         return of_relation(self.state.tally, self.corpus, relation, self.chooser)
 
     def untrained_rows(self, relation: str) -> list[RelationRow]:
-        """Return the rows of all heads with untrained weights, or none if they have no counts of the relation."""
+        """Return the scores of all heads with random weights; none if they have no links of the relation."""
         known = self.random is not None and self.random.counts_of(relation) is not None
         return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
     def chance(self, relation: str) -> RelationRow | None:
-        """Return the best head with untrained weights, chosen on one half of the data and scored on the other.
+        """Return the best head with random weights, chosen on one half of the data and scored on the other.
 
-        Return None without untrained weights or enough links.
+        Return None without random weights or enough links.
         """
         return None if self.random is None else held_out_best(self.random, self.corpus, relation)
 
     def name(self, row: RelationRow) -> str:
-        """Return the name of a head, such as "3-7"."""
+        """Return the label of a head, such as "3-7"."""
         return f"{row.layer}-{row.head}"
 
 
@@ -215,4 +218,4 @@ def load_scores(
         if state.done:
             show_notice(_("The model cannot read {texts:,} texts. {why}", texts=state.skipped, why=state.reason))
         return None
-    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random)
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, plan.model, plan.revision)

@@ -10,8 +10,9 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from probing.corpus import AnnotatedCorpus
+from probing.formats import READY, load_ready_set
 from probing.results import RelationRow, accuracies, candidates, rows, rule, to_csv, to_json
-from probing.score import RelationCounts
+from probing.score import RelationCounts, ScoringRun, score
 from ui.input.controls import bound_widget, control_row, keep_head
 from ui.pages.measure.corpus import CorpusScores, MeasureOptions
 from ui.run.notices import show_notice
@@ -23,6 +24,7 @@ from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.head_maps import head_map, mark_heads
+from viz.paper.notebook import Computation
 
 TABLE = "measure_table"
 VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
@@ -69,23 +71,25 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
     bound_widget(
         MeasureOptions, "relation", row.selectbox, options=names, shown=relation, format_func=describe_relation
     )
-    show_notice(summary(found, best[relation], len(best)), role="status")
+    result = summary(found, best[relation], len(best))
+    show_notice(result, role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("Best head of each relation"), selected=relation)
-    draw_chart(figure, "measure_scores", about=model_provenance)
     notes = [DOT, CHOSEN, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
-    st.caption(join_sentences(*map(translate, notes)))
+    note = join_sentences(*map(translate, notes))
+    draw_chart(figure, "measure_scores", about=model_provenance, test=join_sentences(result, note))
+    st.caption(note)
     _table(list(best.values()), scores)
     return best[relation]
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """Describe the best head of a relation, compared with the rule, with guessing and with random weights."""
+    """Describe the best head of a relation, compared with the baseline rule, guessing and random weights."""
     chance = found.chance(row.relation)
     said = [
         _(
@@ -180,7 +184,7 @@ MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
 def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at: tuple[int, int]) -> None:
-    """Draw the scores of all heads for a relation, and those of random weights on the same scale.
+    """Draw the scores of all heads for a relation, and the scores of random weights on the same scale.
 
     The head ``looked_at`` is framed.
     """
@@ -207,25 +211,44 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         **common,
     )
     mark_heads(figure, above, "circle-open", theme())
-    show_notice(describe_counts(mine, untrained), role="status")
+    result = describe_counts(mine, untrained)
+    show_notice(result, role="status")
     left, right = st.columns(2)
-    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance)
+    note = _(
+        "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
+        "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
+        "see its sentences."
+    )
+    draw_chart(figure, MAP, place=left, on_click=keep_head, about=model_provenance,
+               computation=_found_links(found, options, relation, way), test=note)  # fmt: skip
     random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
         figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("Random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right, about=model_provenance)
-    st.caption(
-        _(
-            "Each cell is a head, scored on all sentences. Ring: significantly more than the baseline "
-            "(two-sided, paired by sentence, Holm-corrected for all heads and directions, 5 %). Click a head to "
-            "see its sentences."
-        )
+    st.caption(note)
+
+
+WAYS = {"best": ".max(axis=0)", "out": "[0]", "in": "[1]"}  # as in _shown_percent
+
+
+def _found_links(found: CorpusScores, options: MeasureOptions, relation: str, way: str) -> Computation | None:
+    """Return the computation of the links that each head finds; None for a file of the reader."""
+    if options.data not in READY:
+        return None
+    code = (
+        "corpus = load_ready_set(data)\nrun = ScoringRun(corpus, model, revision)\n"
+        "*_, state = score(backend, run)\n"
+        "percent = accuracies(state.tally.counts_of(relation), len(corpus.directions))\n"
+        f"numbers = percent{WAYS[way]}"
     )
+    return Computation(
+        code, data=options.data, model=found.model, revision=found.revision, relation=relation,
+        load_ready_set=load_ready_set, ScoringRun=ScoringRun, score=score, accuracies=accuracies)  # fmt: skip
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """Return the shown direction: the reader's if the corpus has it, else "best"."""
+    """Return the direction to show: that of the options if the corpus has it, else "best"."""
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -297,7 +320,7 @@ def files(found: CorpusScores, relation: str) -> None:
 
 
 def left_out(found: CorpusScores) -> None:
-    """Show notices about rows, texts and links that were not counted."""
+    """Show notices about rows, texts and links that are not in the counts."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
         show_notice(_("{rows:,} rows contain no question and were skipped.", rows=corpus.left_out), role="status")
@@ -324,7 +347,7 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 
 
 def direction_of(found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int]) -> int:
-    """Return the shown direction of a head, 0 or 1; the better of both if the map shows the better."""
+    """Return the direction in which a head is shown, 0 or 1; the better of both if the map shows the better."""
     way = way_of(options, found.corpus)
     if way != "best":
         return 0 if way == "out" else 1
@@ -341,7 +364,7 @@ def _basis(found: CorpusScores, relation: str) -> RelationCounts:
 def draw_examples(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
-    """Draw the links that a head was scored on, in the direction that the map shows."""
+    """Draw the links on which a head was scored, in the direction that the map shows."""
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
     st.subheader(translate(TITLE))

@@ -31,7 +31,7 @@ SHOWN = 8  # sources in each figure, the largest first
 def draw_sources(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
-    """Draw the sources of a head's scores on a relation if the panel is open; otherwise nothing is computed."""
+    """Draw the sources of a head's scores on a relation, if the panel is open; otherwise compute nothing."""
     folded = st.expander(_("Why this head?"), key=KEY, on_change="rerun")
     if not folded.open:
         return

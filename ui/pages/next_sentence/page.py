@@ -21,6 +21,7 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
+from ui.show.computations import flow_computation
 from ui.show.microscope import draw_microscope
 from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
@@ -33,6 +34,7 @@ from ui.state.view_state import ViewState
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 from viz.options import option
+from viz.paper.notebook import Computation
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
 
 
 def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the probability in both orders, with a sentence and a CSV export."""
+    """Draw the probability for both orders of the texts, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging both orders")
@@ -74,7 +76,11 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
     chances = [one.probability for one in found]
     figure = bars([_("A, then B"), _("B, then A")], chances, theme(), _("Probability of the order"), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
-    draw_chart(figure, "judged_bars")
+    computation = Computation(
+        "numbers = [backend.predict(request).probability for request in requests]",
+        requests=(asked, replace(asked, text=second, pair=first)),
+    )
+    draw_chart(figure, "judged_bars", computation=computation)
     st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
@@ -131,7 +137,7 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 
 
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """Draw the attention of each head from a group of tokens to another, and the attention view."""
+    """Draw the attention of each head from one group of tokens to another, and the attention view."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
     with st.spinner(_("Reading both texts"), show_time=True):
         trace = get_backend().trace(request)
@@ -145,7 +151,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
     names = _names(row)
     show_notice(
         _(
-            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            "Head {layer}-{head}: {looks} gives {at} {share:.0%} of its attention; {rank}.",
             layer=layer,
             head=head,
             looks=names[looks],
@@ -162,7 +168,9 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         _("share of attention"),
         selected=(layer, head),
     )
-    draw_chart(figure, MAP, on_click=keep_head)
+    draw_chart(
+        figure, MAP, on_click=keep_head, computation=flow_computation(request, group(row, looks), group(row, at))
+    )
     st.caption(_("Each cell is a head. Click one to see its attention."))
     draw_microscope(replace(choice, layer=layer, head=head), trace, lambda: _shown_trace_id(who, texts))
 

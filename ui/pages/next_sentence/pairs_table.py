@@ -1,4 +1,4 @@
-"""Next sentence page: a table of own pairs, typed or from a file, with predictions and CSV export."""
+"""Next sentence page: a table of the visitor's pairs, typed or from a file, with predictions and CSV."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _places(names: Sequence[str], pair: tuple[str, str]) -> tuple[int, int] | No
 
 
 def complete_pairs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
-    """Return the rows with two texts, and the number of rows with a single text.
+    """Return the rows in which both texts are filled in, and the number of rows with a single text.
 
     >>> complete_pairs([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
     ([('a', 'b')], 1)

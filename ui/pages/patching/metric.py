@@ -1,4 +1,7 @@
-"""Options of the view Activation patching, and its metric: a masked word, the next token, a vector or a translation."""
+"""Options of the view Activation patching, and its metric of the model's answer.
+
+The metric is that of a masked word, the next token, a vector or a translation.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +72,9 @@ _WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
 
 @dataclass(frozen=True, eq=False)
 class PatchingMetric:
-    """The requests for the same answer about both texts.
+    """The requests for the same answer on both texts.
 
-    ``names`` are the two words compared by log-odds, or () for a vector.
+    ``names`` are the two words that are compared by log-odds, or () for a vector.
     """
 
     here: AnyEffects  # about the first text, the recipient
@@ -81,7 +84,7 @@ class PatchingMetric:
     blank: str = ""  # the word that is masked in both texts
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """Return the values that ``patching_effect`` compares, (set, number): a vector, or log-odds."""
+        """Return the answers in the form that ``patching_effect`` compares, (set, number): a vector, or log-odds."""
         return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
 
 
@@ -91,7 +94,7 @@ def run_metric(question: AnyEffects) -> Effect:
 
 
 def metric_model(options: PatchingOptions, choice: ViewState) -> tuple[str, PageModel]:
-    """Return the metric and the model that answers its question."""
+    """Return the metric and the model from which it is computed."""
     kind = kind_of(choice)
     watch = options.watch or USUAL.get(kind, "blank")
     if kind == "encoder-decoder":
@@ -155,7 +158,7 @@ def _blank(
 
 
 def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> tuple[Place, Place] | None:
-    """Return the places of a word that both texts have, or None if they share none.
+    """Return the place of the word to hide in both texts; None if they share no word.
 
     The word is an example's target or focus, else the last common word. A place is (0, start, end) in characters.
 

@@ -1,4 +1,4 @@
-"""The view Activation patching, between two texts: single vectors or head outputs are taken from the donor text."""
+"""The view Activation patching: single vectors or head outputs are taken from a donor text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from attention.view import View
 from i18n import _
 from inference import UserError
 from inference.tasks.edit_effects import Effect
-from probing.statistics import draws
 from ui.input.composing import compose
 from ui.input.controls import bound_widget
 from ui.input.second_text import pick_second_text, settle_second_text
@@ -63,7 +62,7 @@ def draw_view() -> None:
 
 
 def draw_patching(choice: ViewState, options: PatchingOptions) -> None:
-    """Draw both texts, the metric, the descriptions, both maps and the selected single patch."""
+    """Draw both texts, the metric, the descriptions, both maps and the effect of the selected patch."""
     watch, who = metric_model(options, choice)
     compose(choice, kind_of(choice), who)
     if choice.opened:
@@ -137,25 +136,25 @@ def _draw(found: PatchingResult, options: PatchingOptions) -> None:
     figure = patching_map(
         found.states, found.words, theme(), _("Patched word vector"),
         beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
-    draw_chart(figure, STATES, place=left, on_click=_keep_state, about=partial(_provenance, found))
+    note = _(
+        "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
+        "text's answer, 1 the second's. Marked: beyond 95 % of the random changes of the same size "
+        "in the layer (n = {words} for vectors, {heads} for heads).",
+        words=found.random_changes("s"),
+        heads=found.random_changes("h"),
+    )
+    given: dict[str, Any] = {"about": partial(_provenance, found), "test": note}
+    draw_chart(figure, STATES, place=left, on_click=_keep_state, computation=found.computation("s"), **given)
     figure = head_map(
         found.heads, theme(), _("Patched head output"), _("patching effect"), diverging=True,
         meaning=(_("away from the second text's answer"), _("towards it")),
         selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
     mark_heads(figure, marked, "circle-open", theme())
-    draw_chart(figure, HEADS, place=right, on_click=_keep_head, about=partial(_provenance, found))
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head, computation=found.computation("h"), **given)
     for sentence in effects:
         show_notice(sentence, role="status")
-    st.caption(
-        _(
-            "Each cell patches one activation of the second text into the first. Effect: 0 is the first "
-            "text's answer, 1 the second's. Marked: beyond 95 of 100 random changes of the same size "
-            "({words} per word, {heads} per head, fixed seed).",
-            words=draws(len(found.pairs)),
-            heads=draws(found.heads.shape[1]),
-        )
-    )
+    st.caption(note)
     _one(found, kind, place)
     _save(found)
 
@@ -236,12 +235,28 @@ def _save(found: PatchingResult) -> None:
         name = "every layer" if layer == found.layers else str(layer)
         band = found.state_bands[layer]
         rows.append(
-            ["vector", name, "", found.words[word], _number(float(found.states[layer, word])), _number(float(band))]
+            [
+                "vector",
+                name,
+                "",
+                found.words[word],
+                _number(float(found.states[layer, word])),
+                _number(float(band)),
+                found.random_changes("s"),
+            ]
         )
     for layer, head in np.ndindex(*found.heads.shape):
         rows.append(["head", str(layer), head, "", _number(float(found.heads[layer, head])),
-                     _number(float(found.head_bands[layer]))])  # fmt: skip
-    names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
+                     _number(float(found.head_bands[layer])), found.random_changes("h")])  # fmt: skip
+    names = [
+        "taken",
+        "layer",
+        "head",
+        "word",
+        "part of the way",
+        "95 % of random changes stay within",
+        "random changes",
+    ]
     followed = found.metric
     about = _provenance(found)
     if followed.names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -16,27 +17,27 @@ from attention.view import View
 from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
+from probing.edit_answers import AT_ONCE, MOST_SETS, answers_under
 from probing.statistics import count_by_chance, draws, row_thresholds
 from ui.input.controls import head_name
 from ui.pages.patching.metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.show.text import format_comma_list, format_small, times
+from viz.paper.notebook import Computation
 
-AT_ONCE = 8192  # tokens in a request, summed over its sets
-MOST_SETS = 500  # sets in a request
 LEAST = 0.05  # nats; smaller differences between the two answers are not analysed
 Place = tuple[int, int]  # (layer, word) or (layer, head)
 
 
 @dataclass(frozen=True, eq=False)
 class PatchingResult:
-    """Patching effects of single vectors and heads: 0 is the first text's answer, 1 the second's.
+    """How far single patches move the answer of the first text (0) towards that of the second (1).
 
-    ``states`` is (layer + 1, word): the input of each layer and, in the last row, a word's vectors in all layers.
-    ``heads`` is (layer, head). ``state_bands`` and ``head_bands`` are by row the effect that at most one in 20
-    random changes of the same size exceeds. A value is NaN if the reader stopped before it was computed, or if a
-    row has too few random draws.
+    ``states`` (layer + 1, word) has patches of a word's vector at the input of each layer; the last row patches all
+    layers. ``heads`` (layer, head) has patches of a head's output. ``state_bands`` and ``head_bands`` have a threshold
+    for each row: at most 1 in 20 random changes of the same size exceeds it. A value is NaN if the reader stopped
+    before, and a threshold if there are too few random changes.
     """
 
     metric: PatchingMetric
@@ -57,8 +58,38 @@ class PatchingResult:
         """Return the number of layers."""
         return len(self.heads)
 
+    def computation(self, kind: str) -> Computation:
+        """Return the computation of the head map (kind "h") or of the vector map."""
+        stack = self.part or None
+        sets = (
+            f"head_patches(list(np.ndindex(first.layers, first.heads)), pairs, {self.part!r})"
+            if kind == "h"
+            else f"residual_patches(first.layers, pairs, {_residual_part(self.part)!r})"
+        )
+        compared = "[:, :1] - {0}[:, 1:]" if self.metric.names else ""
+        here, there, patched = (f"{name}{compared.format(name)}" for name in ("here", "there", "patched"))
+        code = (
+            f"first, second = (View(backend.trace(reading), {stack!r}, words=True) for reading in readings)\n"
+            "pairs = paired_tokens(first, second, align(first, second)[0])\n"
+            f"sets = {sets}\n"
+            "here, there = (answers_under(backend, one, [()], 1) for one in (recipient, donor))\n"
+            "patched = answers_under(backend, replace(recipient, other=donor), sets, len(first.trace.source))\n"
+            f"effects = patching_effect({patched}, ({here})[0], ({there})[0])\n"
+            f"numbers = effects.reshape({'first.layers' if kind == 'h' else 'first.layers + 1'}, -1)"
+        )
+        made: dict[str, Any] = {"head_patches": head_patches} if kind == "h" else {"residual_patches": residual_patches}
+        return Computation(
+            code, readings=self.metric.requests, recipient=self.metric.here, donor=self.metric.there, View=View,
+            align=align, paired_tokens=paired_tokens, answers_under=answers_under, replace=replace,
+            patching_effect=patching_effect, **made)  # fmt: skip
+
+    def random_changes(self, kind: str) -> int:
+        """Return the number of random changes in a row of the head map (kind "h") or of the vector map."""
+        places = self.heads.shape[1] if kind == "h" else len(self.pairs)
+        return places * draws(places)
+
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
-        """Return the patches of a cell of the head map (kind "h") or of the vector map."""
+        """Return the patches that belong to a cell of the map of heads (kind "h") or of the map of vectors."""
         if kind == "h":
             return head_patches([place], self.pairs, self.part)[0]
         return residual_patches(self.layers, self.pairs, _residual_part(self.part))[
@@ -140,7 +171,7 @@ def describe_patching(found: PatchingResult) -> list[str]:
 
 
 def describe_answer(found: PatchingResult, effect: Effect, at: int = 0) -> str:
-    """Describe the answer of set ``at`` by the odds of the two words; "" for a vector."""
+    """Describe the answer under the patch set ``at`` by the odds of the two words; "" for a vector."""
     if not found.metric.names:
         return ""
     return times(float(found.metric.numbers(effect)[at, 0]), *found.metric.names)
@@ -191,11 +222,12 @@ def _heads(found: PatchingResult) -> str:
     many = int(exceeds_band(found.heads, found.head_bands).sum())
     mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads exceed 95 of 100 random changes of the same size in their layer; "
+        "{said} {many} of {heads} heads exceed 95 % of {n} random changes of the same size in their layer; "
         "chance: {mean:.0f} (95 % range {low} to {high}).",
         said=said,
         many=many,
         heads=found.heads.size,
+        n=found.random_changes("h"),
         mean=mean,
         low=low,
         high=high,
@@ -203,13 +235,13 @@ def _heads(found: PatchingResult) -> str:
 
 
 def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return which of ``shares`` (row, place) are above the band of their row; none if the band is NaN."""
+    """Return True for the ``shares`` (row, place) above the threshold of their row; none if it is NaN."""
     found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """Describe the effect of a single patch."""
+    """Describe the effect of the selected patch."""
     layer, at = place
     if kind == "h":
         what = head_name(layer, at)
@@ -226,10 +258,10 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
         gettext_lazy("Patching {what} has an effect of {share}.")
         if np.isnan(band)
         else gettext_lazy(
-            "Patching {what} has an effect of {share}; 95 of 100 random changes of the same size have at most {band}."
+            "Patching {what} has an effect of {share}; 95 % of {n} random changes of the same size have at most {band}."
         )
     )
-    values = {} if np.isnan(band) else {"band": format_small(float(band))}
+    values = {} if np.isnan(band) else {"band": format_small(float(band)), "n": found.random_changes(kind)}
     said = _(goes, what=what, share=format_small(float(share)), **values)
     answer = describe_answer(found, effect)
     return join_sentences(said, _("Then {answer}.", answer=answer)) if answer else said

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, random_sets
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, as_head_map, random_sets
 from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _, gettext_lazy
@@ -17,7 +17,7 @@ from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
 from ui.ablation.controls import chosen_edits, draw_panel, keep_edits
 from ui.ablation.edits import Head, toggle_edits
-from ui.ablation.effects import SEED, as_head_map, heads_csv
+from ui.ablation.effects import SEED, heads_csv
 from ui.pages.pictures.figures import draw_picture, keep_picked_head, selection_of
 from ui.pages.pictures.options import PicturesOptions, describe_edit, describe_edits, place_name
 from ui.pages.pictures.prediction import PictureMetric, pick_metric
@@ -83,7 +83,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
 
 
 def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
-    """Draw the effects of random edit sets of the same size, and the rank of the chosen set."""
+    """Draw the effects of random edit sets of the same kinds, and the rank of the chosen set among them."""
     if not edits:
         return
     grid, _picture = grid_and_picture(trace)
@@ -149,7 +149,7 @@ class PictureExperiment:
 def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
     """Draw the controls, the maps before and after the edits, and the effect on the output.
 
-    Show a notice instead if the picture is a recording or has more than MOST_TOKENS tokens.
+    Show a notice instead if only a recording of the picture exists, or if it has more than MOST_TOKENS tokens.
     """
     picture = shown.trace.picture
     if not shown.model or picture is None:

@@ -1,4 +1,4 @@
-"""The interactive view of a picture, and the heads by the regions that they link and by their roles."""
+"""The interactive view of a picture, and maps of heads by the regions that they link and by role."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ AGAIN = "picture_again"  # Session key: the number of repeated requests.
 def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
     """Return the selection in the options, with defaults for parts that the trace lacks.
 
-    The default token is the first token without a patch, else the central patch. The default head has the largest
-    edge score.
+    The default token is the first without a patch, else the central patch. The default head is the one whose attention
+    forms the clearest shape (edge score).
     """
     grid, _picture = grid_and_picture(trace)
     records, alone = trace.records(part_of(trace)), tokens_without_patch(trace)
@@ -82,8 +82,8 @@ def draw_picture(  # noqa: PLR0913  # all parts of the view
 ) -> PictureSelection:
     """Draw the interactive view and return its selection.
 
-    ``look`` overrides the selection in the options. ``slot`` distinguishes two views on a page. ``meaning`` maps
-    the selection after a click to options.
+    ``look`` replaces the selection in the options. ``slot`` distinguishes two views on a page. ``meaning`` converts a
+    clicked selection to options.
     """
     look, key = look or selection_of(options, trace), f"picture{slot}"
     data = payload(trace, look, title, description_of(trace, cited), *route(trace))
@@ -145,7 +145,7 @@ MOST = 8  # The number of heads in the table.
 
 
 def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw the editor of both regions, and the heads with the most attention from A to B."""
+    """Draw the editor of two regions A and B, and the heads with the most attention from A to B."""
     grid, _picture = grid_and_picture(shown.trace)
     drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
     left, right = st.container(key="stacks").columns(2)
@@ -198,7 +198,7 @@ def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -
     best = order[0]
     show_notice(
         _(
-            "Head {layer}-{head} links A to B most: mean attention {weight:.2f}, from other patches {usual:.2f}.",
+            "Head {layer}-{head} links A to B most: mean attention {weight:.0%}, from other patches {usual:.0%}.",
             layer=best[0],
             head=best[1],
             weight=float(found.weights[best]),
@@ -235,7 +235,7 @@ MOST_NAMED = 12  # The list names at most so many heads of a role.
 
 
 def roles(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw a map of the heads' share for a role, and the list of heads by role."""
+    """Draw a map of each head's attention to the keys of a role, and the list of heads by role."""
     try:
         found = observe_patches(shown.trace, part_of(shown.trace))
     except Unavailable as reason:
@@ -263,7 +263,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
         _draw_named_heads(found)
     st.caption(
         _(
-            "Means over patches with such a place; uniform attention gives {chance:.3f}. A head's role is the "
+            "Means over patches with such a place; uniform attention gives {chance:.1%}. A head's role is the "
             "narrowest with half of its attention, or “about evenly” from 85 % of maximal entropy (our thresholds). "
             "Fixed shifts act like convolutions ([arXiv:1911.03584](https://arxiv.org/abs/1911.03584)).",
             chance=found.chance[options.role],

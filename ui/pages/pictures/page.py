@@ -131,7 +131,7 @@ def score_question(shown: ShownPicture, options: PicturesOptions, link: Explaine
 
 
 def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Draw the model's prediction for the picture, or a notice if no model can be asked."""
+    """Draw the model's prediction for the picture, or a notice if no model is installed."""
     if shown.model and shown.trace.picture is not None:
         draw_prediction(options, shown.trace.picture, shown.model)
     else:
@@ -139,7 +139,7 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
-    """Store a click in the matrix as an option of this page, and restore the shared view state."""
+    """Store a click in the matrix in the options of this page, and leave the shared view state as it was."""
     set_view_state(**{name: getattr(before, name) for name in found})
     set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"], to=found["to"])
 

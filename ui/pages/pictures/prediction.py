@@ -1,4 +1,4 @@
-"""Predictions of a vision model, their attributions, and scalar metrics of the output for measuring edits."""
+"""Predictions of a vision model, their attributions, and metrics of the output for measuring edits."""
 
 from __future__ import annotations
 
@@ -140,16 +140,16 @@ AT_ONCE = 4096  # Tokens in a request, fewer than for texts, so that the reader 
 
 @dataclass(frozen=True, eq=False)
 class PictureMetric:
-    """A scalar metric of the model's output; ``name`` is the class or text, "" for the output vector."""
+    """A number computed from the model's output; ``name`` is the class or text, "" for the output vector."""
 
     question: PictureEffects
     at: int = 0
     name: str = ""
 
     def ask(self, sets: Sequence[EditSet]) -> PictureOutput:
-        """Return the output for each edit set; the first set must be empty. Raise UserError on refusal.
+        """Return the output for each edit set; the first set must be empty. Raise UserError if it fails.
 
-        The output without edits is a separate request, so that the backend can reuse its cached result.
+        The output without edits is requested separately, so that its cached result can be used.
         """
         own = get_backend().predict(self.question)
         if len(sets) == 1:
@@ -160,8 +160,8 @@ class PictureMetric:
     def numbers(self, said: PictureOutput) -> FloatArray:
         """Return the metric for each edit set, shape (set,); the first set must be empty.
 
-        The metric is the cosine with the first vector, the log-probability of a class, or the logit of a text.
-        That logit is CLIP's score times the learned scale.
+        The metric is the cosine with the first vector, the log-probability of a class, or the logit of a text. This
+        logit is the cosine similarity times CLIP's learned scale.
         """
         if not self.name:
             return similarity(said.values)
@@ -172,7 +172,7 @@ class PictureMetric:
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
         """Return the change of the metric by each edit set, shape (set,); 1 − cosine for vectors.
 
-        The array is shorter if the reader stopped the computation.
+        The array is shorter if the reader stops the computation.
         """
         mark = f"{self.question.key}:{self.at}"
         found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)

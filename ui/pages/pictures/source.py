@@ -1,4 +1,4 @@
-"""The picture and its model: uploads, the choice of a model, and the traces, which the session holds."""
+"""The picture and its model: uploads, the choice of a model, and the traces, kept in the session."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _vision_cards() -> dict[str, ModelCard]:
 def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
     """Draw the model selector.
 
-    ``recorded`` is the model of the recorded sample if the sample can be shown without a model.
+    ``recorded`` is the model of the recorded sample, if the page can show that sample without a model.
     """
     cards, here = _vision_cards(), at_hand()
     names = [*([""] if recorded else []), *cards]
@@ -140,7 +140,7 @@ MOST = 4
 
 
 def hold_trace(trace: Trace) -> Trace:
-    """Keep a trace in the session, at most MOST of them, and register it with the trace store."""
+    """Keep a trace in the session, with at most MOST others, and add it to the trace store."""
     held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
     held[trace.id] = trace
     while len(held) > MOST:
@@ -160,7 +160,7 @@ def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[s
 
 
 def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: EditSet = ()) -> Trace | None:
-    """Return the trace of the picture under ``edits``; show a notice and return None if refused."""
+    """Return the trace of the picture under ``edits``; if it fails, show a notice and return None."""
     request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
     held: dict[str, Trace] = st.session_state.get(HELD, {})
     if request.key in held:
@@ -220,7 +220,7 @@ def draw_upload(options: PicturesOptions) -> None:
 
 
 def picture_of(options: PicturesOptions) -> Picture | None:
-    """Return the uploaded picture if its key matches the options; None otherwise."""
+    """Return the uploaded picture if it is the one whose key is in the options, else None."""
     picture: Picture | None = st.session_state.get(GIVEN)
     return picture if picture is not None and options.given == picture.key[:DIGITS] else None
 
@@ -232,9 +232,9 @@ def _open(box: str) -> None:
 
 
 def store_picture(content: bytes) -> None:
-    """Open a picture file and show it instead of an opened trace.
+    """Open a picture file, and show it instead of an opened trace.
 
-    If the file is invalid, keep the error for the next drawing of the page.
+    If the file is invalid, store the error for the next drawing of the page.
     """
     try:
         picture = open_picture(content)
@@ -271,9 +271,9 @@ class ShownPicture:
 
 
 def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
-    """Return the trace to show; show a notice and return None if the backend refuses.
+    """Return the trace to show; if it fails, show a notice and return None.
 
-    The recorded sample replaces an uploaded picture until a model is available.
+    The recorded sample replaces an uploaded picture until a model is installed.
     """
     if (opened := opened_picture()) is not None:
         return ShownPicture(hold_trace(opened), _("Your image"))

@@ -88,7 +88,7 @@ def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> 
 
 
 def vectors(held: Positions, options: PositionsOptions) -> None:
-    """Draw the sinusoidal vectors of arXiv:1706.03762 next to those of the model, with the same figures."""
+    """Draw the sinusoidal vectors of arXiv:1706.03762 next to those of the model, in the same figures."""
     table = held.tables[0] if held.tables else None
     length, size = pick_sizes(options, USUAL if table is None else table.vectors.shape[1], st.columns(2))
     sines = sinusoidal(length, size)
@@ -171,7 +171,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
-    """Return the valid dimensions in ``stated``; by default two fast and two slow dimensions.
+    """Return the valid dimensions in ``stated``; by default two of high and two of low frequency.
 
     >>> dimensions_of("3-1-99", 8), dimensions_of("", 64)
     ([3, 1], [0, 1, 16, 17])

@@ -1,4 +1,4 @@
-"""Order test: the tokens in another order, with and without positions, and the effect on every head."""
+"""Test of word order: the tokens in another order, with and without positions, and the effect on heads."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
 from viz.components.token_strip import token_strip
 from viz.figures import head_maps
+from viz.paper.notebook import Computation
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
@@ -41,7 +42,10 @@ NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """Draw the head's map of the new order and its permuted original map, with and without positions."""
+    """Draw a head's map of the new order and its permuted original map, with and without positions.
+
+    If the head ignores the order, both are equal.
+    """
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
@@ -75,15 +79,18 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
 
 
 def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
-    """Return a view of a map over the permuted tokens, with the reader's view options."""
+    """Return a view of a map over the permuted tokens, with the view options of the page."""
     row = trace.source
     mixed = Encoding(row, row.segments).pick(test.order).row
     one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
     return View(one, test.part, choice.words, choice.special, choice.renormalise)
 
 
-def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
-    """Draw the effect of the order on every head in an expander; a click selects a head."""
+def all_heads(test: OrderTest, question: OrderRequest, selected: tuple[int, int]) -> None:
+    """Draw the effect of the order on every head in an expander; a click selects a head.
+
+    ``question`` is the request that gives ``test``.
+    """
     with st.expander(_("Order sensitivity")):
         show_notice(_describe_noticing(test), role="status")
         figure = head_maps.head_map(
@@ -93,7 +100,8 @@ def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
             _("largest difference of a weight"),
             selected=selected,
         )
-        draw_chart(figure, HEADS, on_click=keep_head)
+        computation = Computation("numbers = backend.inspect(request).having.differences", request=question)
+        draw_chart(figure, HEADS, on_click=keep_head, computation=computation)
         st.caption(_("Click a cell to select its head."))
         download_button(
             _("Save as CSV"),
@@ -161,7 +169,7 @@ def order_test(choice: ViewState, trace: Trace, held: Positions, options: Positi
     _strips(trace.source, order)
     show_notice(draw_position_scheme(held), role="status")
     show_notice(join_sentences(gettext_lazy("Positions removed:"), *test.done), role="status")
-    all_heads(test, (layer, head))
+    all_heads(test, question, (layer, head))
 
 
 def _pick_order(row: TokenRow, options: PositionsOptions, place: DeltaGenerator) -> tuple[int, ...] | None:
@@ -226,7 +234,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
 
 
 def what_came_of_it(model: str, test: OrderTest) -> str:
-    """Return sentences on the result of the order test."""
+    """Return sentences on the result of the word-order test."""
     layers, heads = test.having.differences.shape
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
@@ -265,7 +273,7 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
 
 
 def most_changed_head(result: OrderPass) -> Head:
-    """Return the (layer, head) with the largest difference."""
+    """Return the (layer, head) whose map changes most with the order."""
     layer, head = np.unravel_index(int(result.differences.argmax()), result.differences.shape)
     return int(layer), int(head)
 

@@ -1,4 +1,4 @@
-"""Options of the view, and sentences on the model's position scheme and its length limit."""
+"""Options of the view, and sentences on the way the model encodes positions and on its length limit."""
 
 from __future__ import annotations
 

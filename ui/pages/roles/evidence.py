@@ -1,4 +1,4 @@
-"""Options of the view Roles, and its evidence: shares of attention, and relations in annotated sentences."""
+"""Options of the view Roles, and the evidence for roles: shares of attention, and annotated sentences."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import run_scoring, stoppable_steps
 from ui.run.services import get_backend
+from ui.run.traces import displayed_request
 from ui.show.pronoun_head import describe_pronoun_head
 from ui.show.scored_links import PaginationOptions
 from ui.show.text import format_semicolon_list, join_sentences
@@ -96,9 +97,9 @@ BATCH = 20  # The number of texts in a batch.
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """Mean share of each role in a single text, shape (layer, head).
+    """Mean share of attention for each role in a single text, shape (layer, head).
 
-    NaN marks roles that no token of the text could have.
+    NaN marks roles for which no token of the text has a key.
     """
 
     text: str
@@ -107,12 +108,14 @@ class TextEvidence:
 
 @dataclass(frozen=True, eq=False)
 class HeadEvidence:
-    """Role evidence and pairwise divergences of all heads."""
+    """Evidence for the roles of all heads, and the divergences between heads."""
 
     evidence: RoleEvidence
     likeness: Divergence
     each: tuple[TextEvidence, ...]
     trace: Trace | None = None  # None if the evidence is from several texts.
+    part: str | None = None  # The stack; None for the first.
+    request: TraceRequest | None = None  # The request that gives the trace, if there is such a request.
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,7 +135,8 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
         raise UserError(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
-    return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace)
+    return HeadEvidence(evidence, compare(trace, part), (TextEvidence(trace.text, strengths),), trace, part,
+                        displayed_request(choice, trace))  # fmt: skip
 
 
 def part_of(trace: Trace, choice: ViewState) -> str | None:
@@ -141,10 +145,10 @@ def part_of(trace: Trace, choice: ViewState) -> str | None:
 
 
 def from_sentences(choice: ViewState) -> HeadEvidence | None:
-    """Return the evidence of the app's sentences, read in batches; None if most of them are unreadable.
+    """Return the evidence from the app's sentences, read in batches.
 
-    A notice shows the reason. None also follows if the model cannot be loaded or the reader stopped before the
-    first batch.
+    Show a notice and return None if most sentences are unreadable, if the model cannot be loaded, or if the reader
+    stops before the first batch.
     """
     texts = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
     key = (choice.model, choice.revision, choice.part)
@@ -199,14 +203,14 @@ def _merge(found: list[HeadEvidence]) -> HeadEvidence:
 
 @dataclass(frozen=True)
 class Relations:
-    """Best relation of each head, tested on held-out sentences, for trained and random weights."""
+    """The best relation of each head, tested on held-out sentences, for trained and random weights."""
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
     tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # Counts by the name of the sentence set.
 
     def name(self, layer: int, head: int) -> str:
-        """Return the relation that the head finds significantly more often than a rule; "" if none."""
+        """Return the relation that a head finds significantly more often than the baseline rule, or ""."""
         row = self.row_of_head.get((layer, head))
         return row.relation if row is not None and row.more else ""
 
@@ -214,7 +218,7 @@ class Relations:
 def head_relations(choice: ViewState) -> Relations:
     """Score every head on the annotated sentences, with the model's weights and with random weights.
 
-    Show a notice and return empty results if the backend refuses.
+    If it fails, show a notice and return empty results.
     """
     try:
         found = {control: _tallies(choice, control) for control in (False, True)}

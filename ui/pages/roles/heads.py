@@ -10,8 +10,8 @@ import streamlit as st
 
 from attention.head_names import head_label
 from attention.mask import BoolArray
-from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
-from attention.vectors import flat, groups
+from attention.roles import EVEN, FEWEST, ROLES, SINKS, names, observe
+from attention.vectors import compare, flat, groups
 from i18n import _, translate
 from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import ROLE_NAMES, HeadEvidence, Relations, RolesOptions
@@ -22,6 +22,7 @@ from ui.show.tables import csv_table, download_table, draw_table, model_provenan
 from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import SHAPES, SIGNS, role_map, similarity_map
+from viz.paper.notebook import Computation
 
 MAP = "roles_map"
 
@@ -47,12 +48,29 @@ def draw_map(
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("Role of each head"), selected=chosen)
-    draw_chart(figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known))
+    notes = join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found)))
+    draw_chart(
+        figure, MAP, on_click=keep_head, about=partial(evidence_provenance, known),
+        computation=_shares(known, options), test=notes)  # fmt: skip
     if relations.row_of_head:
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
-    st.caption(join_sentences(*describe_signs(options.share, relations=any(any(row) for row in found))))
+    st.caption(notes)
+
+
+def _shares(known: HeadEvidence, options: RolesOptions) -> Computation | None:
+    """Return the computation of the share of each head's first role; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"evidence = observe(backend.trace(request), {known.part!r})\n"
+        "numbers = np.full(evidence.strength('broad').shape, np.nan)\n"
+        "for place in np.ndindex(*numbers.shape):\n"
+        f"    if found := names(evidence, *place, {options.share / 100}):\n"
+        "        numbers[place] = evidence.strength(found[0])[place]"
+    )
+    return Computation(code, request=known.request, observe=observe, names=names)
 
 
 def evidence_provenance(known: HeadEvidence) -> dict[str, str]:
@@ -88,9 +106,7 @@ def describe_signs(share: int, *, relations: bool) -> list[str]:
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
-
-    Each head is counted for a single role.
+    """Return True for each head with ``role`` as its strongest role, shape (layer, head).
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
     [[False, True, False]]
@@ -138,7 +154,7 @@ def describe_roles(known: HeadEvidence, roles: list[list[list[str]]], options: R
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """Return sentences on the attention sinks: the share of attention and the length of their values."""
+    """Return sentences on attention sinks: their share of attention and the norm of their values."""
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -147,7 +163,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
             share = known.evidence.strength(sink)[mine].mean()
             said.append(
                 _(
-                    "Attention sink ({place}): {heads} heads give it {share:.2f} on average. Its value vectors are "
+                    "Attention sink ({place}): {heads} heads give it {share:.0%} on average. Its value vectors are "
                     "{times:.2f} times as long as others, so it adds {passed_on:.2f} of the output.",
                     place=ROLE_NAMES[sink],
                     heads=mine.sum(),
@@ -245,7 +261,10 @@ def draw_similarity(
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(points, labels.tolist(), heads, notes, theme(), _("Similarity of heads"), selected=chosen)
     left, right = st.columns([3, 2])
-    draw_chart(figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known))
+    computation = _projection(known, count)
+    draw_chart(
+        figure, KEY, place=left, on_click=keep_head, about=partial(evidence_provenance, known), computation=computation
+    )
     draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
@@ -253,6 +272,18 @@ def draw_similarity(
             "Colour and shape: clusters of the full distances. Click a head to select it."
         )
     )
+
+
+def _projection(known: HeadEvidence, count: int) -> Computation | None:
+    """Return the computation of the heads' heights, by cluster; None if the evidence is of many texts."""
+    if known.request is None:
+        return None
+    code = (
+        f"distances = compare(backend.trace(request), {known.part!r}).distances()\n"
+        f"order = np.argsort(groups(distances, {count}), kind='stable')\n"
+        "numbers = flat(distances)[0][order, 1]"
+    )
+    return Computation(code, request=known.request, compare=compare, groups=groups, flat=flat)
 
 
 def _groups(
@@ -273,7 +304,7 @@ def _groups(
 
 
 def describe_similarity(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """Return a sentence on the closest pair, the most isolated head and the distortion of the map."""
+    """Return a sentence on the closest pair, the most isolated head and the accuracy of the map."""
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)

@@ -59,7 +59,7 @@ class TextShare:
 
 
 def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOptions, choice: ViewState) -> None:
-    """Draw the hits and misses of a head for a role, a page at a time, with a CSV export."""
+    """Draw the texts in which a head does and does not play a role, a page at a time, with a CSV export."""
     least = EVEN if role == "broad" else options.share / 100
     every = text_shares(known, role, head, least)
     show_notice(describe_texts(known, every, role, head, least), role="status")
@@ -86,7 +86,7 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
-    """Return the share of every text in which some token could have the role."""
+    """Return the head's share of attention in every text, for texts in which some token has a key of the role."""
     shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
     return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
 
@@ -158,10 +158,10 @@ def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: i
 
 
 def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
-    """Return the evidence that is shown first for a head: the name of a relation or a role.
+    """Return the evidence to show first for a head: the name of a relation or a role.
 
-    It is the head's confirmed relation, else its strongest role, else its unconfirmed relation, else the first of
-    ROLES.
+    It is the relation that the head finds significantly, else its strongest role, else another relation, else the first
+    of ROLES.
 
     >>> default_evidence((0, 1), [[["first"], ["broad"]]], Relations()), default_evidence((0, 0), [[[]]], Relations())
     ('broad', 'previous')
@@ -217,7 +217,7 @@ def how_to_read() -> None:
 
 
 def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
-    """Return the evidence from the chosen source, or None if there is none."""
+    """Return the evidence from the chosen source (a text or sentences), or None if there is none."""
     choice = get_view_state()
     if options.source == "sentences":
         return from_sentences(choice)

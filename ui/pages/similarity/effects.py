@@ -1,4 +1,4 @@
-"""The change of the cosine if a head is ablated in both texts, or a word is deleted from its text."""
+"""The change of the cosine similarity if a head is ablated in both texts, or a word is deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, PatchHead
+from attention.edits import Ablate, PatchHead, as_head_map, places_of
 from attention.head_names import head_label
 from attention.mask import FloatArray
 from attention.vectors import cosine
@@ -19,9 +19,10 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect
 from inference.tasks.hidden_states import Pooled
 from inference.tasks.similarity import SimilarityEffects
+from probing.edit_answers import answers_under
 from probing.statistics import count_by_chance, draws, row_thresholds
-from ui.ablation.edits import Head, places_of
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.ablation.edits import Head
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.input.controls import head_of, keep_head
 from ui.pages.similarity.table import WordTable, largest_words, note_omitted, table_provenance
 from ui.run.notices import show_notice
@@ -32,16 +33,17 @@ from ui.show.tables import csv_table, download_button
 from ui.state.view_state import ViewState
 from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 MAP = "similarity_heads"
 
 
 @dataclass(frozen=True, eq=False)
 class CosineChanges:
-    """The change of the cosine without each head, (layer, head), NaN if it was not reached or is missing.
+    """The change of the cosine similarity of two texts without each head, (layer, head).
 
-    ``bands`` (layer,) is the absolute change that at most one in 20 random changes of the same size exceeds, and
-    ``luck`` the number of heads above it by chance: the mean, and the ends of a 95 % range.
+    It is NaN if it was not computed. ``bands`` (layer,) is a threshold: at most 1 in 20 random changes of the same size
+    exceeds it. ``luck`` is the number of heads above it by chance: the mean, and the ends of a 95 % range.
     """
 
     places: tuple[Head, ...]
@@ -52,13 +54,13 @@ class CosineChanges:
 
     @property
     def beyond(self) -> list[Head]:
-        """Return the heads beyond the band of their layer."""
+        """Return the heads whose change exceeds the threshold of their layer."""
         limits = np.where(np.isnan(self.bands), np.inf, self.bands)[:, None]
         return [(int(layer), int(head)) for layer, head in np.argwhere(np.abs(self.changes) > limits)]
 
 
 def draw_heads(choice: ViewState, found: WordTable) -> None:
-    """Draw the result sentence, the map of heads, and the download. Raise UserError."""
+    """Draw the result sentence, the map of heads, and the download; may raise UserError."""
     heads = measure_heads(found)
     if not np.isfinite(heads.changes).any():
         return
@@ -73,19 +75,14 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
         selected=head_of(choice, np.abs(heads.changes)),
     )
     mark_heads(figure, heads.beyond, "circle-open", theme())
-    draw_chart(
-        figure,
-        MAP,
-        on_click=keep_head,
-        about=partial(table_provenance, found),
+    note = _(
+        "Marked: beyond 95 % of the random changes in the layer. A random change adds a random vector of equal "
+        "length to a head's output in both texts (n = {n} per layer).",
+        n=heads.draws,
     )
-    st.caption(
-        _(
-            "Marked: beyond 95 of 100 random changes in the layer. A random change adds a random vector of equal "
-            "length to a head's output in both texts (n = {n} per layer).",
-            n=heads.draws,
-        )
-    )
+    about = partial(table_provenance, found)
+    draw_chart(figure, MAP, on_click=keep_head, about=about, computation=_ablations(found), test=note)
+    st.caption(note)
     download_button(
         _("Save the table"),
         heads_csv(heads.places, heads.changes[tuple(np.transpose(heads.places))], _("change of the cosine")),
@@ -96,8 +93,32 @@ def draw_heads(choice: ViewState, found: WordTable) -> None:
     )
 
 
+def _ablations(found: WordTable) -> Computation:
+    """Return the computation of the change of the cosine without each head."""
+    asked = found.request
+    code = (
+        "trace = backend.trace(reading)\nheads = places_of(trace)\n"
+        "sets = [(), *((Ablate(*head),) for head in heads)]\n"
+        "cosines = answers_under(backend, request, sets, tokens)[:, 0]\n"
+        "numbers = as_head_map(heads, cosines[1:] - cosines[0])"
+    )
+    return Computation(
+        code,
+        reading=TraceRequest(model=asked.model, revision=asked.revision, text=asked.a),
+        request=SimilarityEffects(asked.model, asked.revision, asked.a, asked.b, found.answer.pooling),
+        tokens=max(len(found.answer.row_a), len(found.answer.row_b)),
+        places_of=places_of,
+        Ablate=Ablate,
+        answers_under=answers_under,
+        as_head_map=as_head_map,
+    )
+
+
 def measure_heads(found: WordTable) -> CosineChanges:
-    """Ablate each head in both texts, and draw random changes; raise UserError if the model cannot be edited."""
+    """Ablate each head in both texts, and make random changes for comparison.
+
+    Raise UserError if the model cannot be edited.
+    """
     asked = found.request
     places = places_of(get_backend().trace(TraceRequest(model=asked.model, revision=asked.revision, text=asked.a)))
     width = max(head for _layer, head in places) + 1
@@ -150,7 +171,10 @@ PART = 64  # texts in a request
 
 @dataclass(frozen=True, eq=False)
 class TextDeletions:
-    """The deletions of a text: the places of its words, their shares, and the falls of the cosine, all (word,)."""
+    """The deletions of single words of a text, as arrays (word,).
+
+    They are the places of the words, their shares of the cosine similarity, and its fall if the word is deleted.
+    """
 
     names: tuple[str, ...]
     shares: FloatArray
@@ -158,7 +182,7 @@ class TextDeletions:
 
 
 def draw_removal(found: WordTable) -> None:
-    """Draw both numbers of each word of both texts."""
+    """Draw the share and the fall for each word of both texts."""
     both = measure_deletions(found)
     if both is None:
         return
@@ -192,7 +216,10 @@ def draw_removal(found: WordTable) -> None:
 
 
 def measure_deletions(found: WordTable) -> tuple[TextDeletions, TextDeletions] | None:
-    """Return the deletions of A and of B; None if the visitor stopped before the first. Raise UserError."""
+    """Return the deletions of the texts A and B; None if the visitor stops before the first.
+
+    May raise UserError.
+    """
     words = [_words(found, side) for side in (0, 1)]
     texts = [found.request.a, found.request.b]
     shorter = [texts[side][:start] + texts[side][stop:] for side in (0, 1) for _at, start, stop in words[side]]
@@ -239,7 +266,7 @@ def _pool_texts(found: WordTable, texts: tuple[str, ...]) -> FloatArray:
 
 
 def describe_deletions(both: tuple[TextDeletions, TextDeletions]) -> str:
-    """Return a sentence with the word of the largest effect, and the reason why it differs from its share."""
+    """Return a sentence with the word of the largest effect, and the reason why effect and share differ."""
     text = max(both, key=lambda one: float(np.nanmax(np.abs(one.falls), initial=0)))
     if not np.isfinite(text.falls).any():
         return _("Each text is a single word, so none can be deleted.")

@@ -1,4 +1,4 @@
-"""The view Similarity: the cosine of two texts, split over pairs of words, and a search of a file of sentences."""
+"""The view Similarity: the cosine of two texts, split over pairs of words, and a search of sentences."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.similarity import sum_runs
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.hidden_states import Pooled
@@ -45,12 +46,16 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.similarity import MOST_LINES, word_lines
 from viz.figures.theme import sides, truncate
 from viz.figures.token_bars import source_terms
+from viz.paper.notebook import Computation
 
 HITS, SEARCH = "similarity_hits", "similarity_search"
 
 
 def draw_search(choice: ViewState, found: WordTable) -> None:
-    """Draw the upload, the progress and the hits; a click makes a hit the second text. Raise UserError."""
+    """Draw the upload, the progress and the most similar sentences; a click makes a sentence the second text.
+
+    May raise UserError.
+    """
     texts = from_file("similarity")
     if not texts:
         return
@@ -181,7 +186,14 @@ def _matrix(found: WordTable) -> None:
     draw_matrices(
         [MatrixSpec(_("Part of the cosine"), found.table, *found.names, note=note)],
         "similarity_matrix",
+        computation=_table("numbers = table", found),
     )
+
+
+def _table(code: str, found: WordTable, **names: Any) -> Computation:
+    """Return the computation of ``code`` from ``table``, the parts of the cosine by words."""
+    table = "table = sum_runs(backend.inspect(request).found.table, *runs)\n"
+    return Computation(table + code, request=found.request, runs=found.runs, sum_runs=sum_runs, **names)
 
 
 def _lines(found: WordTable) -> None:
@@ -209,8 +221,9 @@ def _per_word(found: WordTable) -> None:
         st.columns(2), (1, 0), [_("Words of {text}", text=name) for name in "AB"], strict=True
     ):
         shares, names = found.table.sum(axis=axis), found.names[1 - axis]
+        kept = largest_words(np.abs(shares))
         figure = source_terms(
-            {names[at]: [float(shares[at])] for at in largest_words(np.abs(shares))},
+            {names[at]: [float(shares[at])] for at in kept},
             [title],
             theme(),
             title,
@@ -221,7 +234,8 @@ def _per_word(found: WordTable) -> None:
             f"similarity_words_{axis}",
             place=place,
             about=partial(table_provenance, found),
-        )
+            computation=_table(f"numbers = table.sum(axis={axis})[kept]", found, kept=kept),
+        )  # fmt: skip
     note_omitted(found)
 
 

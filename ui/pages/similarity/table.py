@@ -68,10 +68,9 @@ MEANS = gettext_lazy("A cell is the part of the cosine from one word of each tex
 
 @dataclass(frozen=True, eq=False)
 class WordTable:
-    """The table of two texts by words or by tokens.
+    """The cosine similarity of two texts as a table (word of A, word of B) that sums to it.
 
-    ``names`` are the numbered labels of A and of B, ``runs`` their tokens, and ``table`` is (word of A, word of B) and
-    sums to the cosine.
+    ``names`` are the numbered labels of the words (or tokens) of A and of B, and ``runs`` their tokens.
     """
 
     request: SimilarityRequest  # with the pooling that was used
@@ -113,7 +112,7 @@ def _runs(row: TokenRow, words: bool) -> list[tuple[int, int]]:
 
 
 def largest_pair(found: WordTable) -> tuple[str, str, float]:
-    """Return the pair of words with the largest absolute part of the cosine, and that part."""
+    """Return the pair of words with the largest part of the cosine by absolute value, and that part."""
     row, column = np.unravel_index(int(np.abs(found.table).argmax()), found.table.shape)
     return found.names[0][row], found.names[1][column], float(found.table[row, column])
 
@@ -132,13 +131,13 @@ def describe_table(found: WordTable) -> str:
 
 
 def describe_pooling(found: WordTable) -> str:
-    """Return the pooling that was used and the meaning of a cell."""
+    """Return the pooling that was used, and the meaning of a cell of the table."""
     used = translate(POOLED[found.answer.pooling])
     return _("Pooling: {pooling}. {cells}", pooling=used, cells=translate(CELLS.get(found.answer.pooling, MEANS)))
 
 
 def table_csv(found: WordTable) -> str:
-    """Return a CSV row for each pair of words, all digits; the numbers sum to the cosine."""
+    """Return a CSV row for each pair of words with all digits; the numbers sum to the cosine."""
     rows = [
         [one, other, float(found.table[row, column])]
         for row, one in enumerate(found.names[0])
@@ -148,7 +147,7 @@ def table_csv(found: WordTable) -> str:
 
 
 def largest_words(sizes: Numbers) -> list[int]:
-    """Return the places of the MOST_WORDS largest sizes, in the order of the text.
+    """Return the indices of the MOST_WORDS largest sizes, in the order of the text.
 
     >>> largest_words(np.array([0.5, 2.0, 1.0]))
     [0, 1, 2]

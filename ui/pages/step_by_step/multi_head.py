@@ -69,10 +69,10 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
 
 
 def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
-    """Return the weights of a single head with the channels of all heads, shape (key,).
+    """Return the weights of the query if all channels formed a single head, shape (key,).
 
-    Its scores are the sum of all heads' products, multiplied by the layer's scale and by 1/√heads. Return None if
-    a bias, a soft cap or sinks prevent this, and for recorded maps without queries and keys.
+    Its scores are the sum of all heads' products, times the layer's scale and 1/√heads. Return None if a bias, a soft
+    cap or sinks prevent this, and for maps without queries and keys.
     """
     biased = isinstance(record, Record) and record.bias is not None and record.bias.any()
     if not isinstance(record, Record) or biased or record.softcap is not None or record.sinks is not None:
@@ -120,7 +120,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
         join_sentences(
             _(
                 "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets {least:.2f} to {most:.2f}, "
-                "{mean:.2f} on average, {here:.2f} in head {head}.",
+                "{mean:.0%} on average, {here:.0%} in head {head}.",
                 who=who,
                 heads=len(weights),
                 layer=spot.layer,
@@ -137,7 +137,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 n=int((tops == most).sum()),
                 token=spot.keys.pieces[most],
             ),
-            "" if single is None else _("As one head it would get {weight:.2f}.", weight=single[spot.key]),
+            "" if single is None else _("As one head it would get {weight:.0%}.", weight=single[spot.key]),
         ),
         role="status",
     )

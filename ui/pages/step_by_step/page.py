@@ -69,7 +69,10 @@ def pick_view() -> str:
 
 
 def draw_decomposition(choice: ViewState, spot: WeightPlace, shown: str, row: DeltaGenerator) -> None:
-    """Draw the view, as far as the layer can be decomposed; ``row`` gets the buttons Back and Next."""
+    """Draw the chosen view, or as much of it as the layer's parameters allow.
+
+    ``row`` is the container of the buttons Back and Next.
+    """
     has_vectors = isinstance(spot.record, Record)
     if has_vectors and shown == "neuron":
         neuron(spot)

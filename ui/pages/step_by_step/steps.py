@@ -28,9 +28,9 @@ from viz.matrix_specs.heads import neuron as neuron_sheets
 
 
 def row_csv(pieces: Sequence[str], weighing: WeightSteps) -> str:
-    """Return a CSV with a line for each key, numbers with the shortest digits that restore the float32.
+    """Return a CSV with a line for each key; numbers have the shortest digits that restore the float32.
 
-    ``weighing`` must have a single row; ``pieces`` are its keys.
+    ``weighing`` has the steps of a single query; ``pieces`` are the keys.
     """
     columns = {
         "q·k": weighing.dots,
@@ -54,12 +54,12 @@ NUMBERED = 24  # With more keys, the cells show no numbers.
 
 
 def sentence(spot: WeightPlace) -> str:
-    """Return a sentence on the rank and the score of the chosen weight."""
+    """Return a sentence on the rank and the score of the selected weight."""
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
     said = _(
-        "{head}: “{who}” gives “{whom}” {weight:.2f} of its attention (rank {rank} of {keys}).",
+        "{head}: “{who}” gives “{whom}” {weight:.0%} of its attention (rank {rank} of {keys}).",
         head=spot.name,
         who=who,
         whom=whom,
@@ -268,7 +268,7 @@ KEYS = 40  # The maximum number of keys in the figure.
 
 
 def neuron(spot: WeightPlace) -> None:
-    """Draw the neuron view for the query token and a window of keys around the chosen key."""
+    """Draw the neuron view for the query token and a range of keys around the selected key."""
     record = spot.record
     assert isinstance(record, Record)
     query, keys = record.query[spot.head][spot.query], record.key[record.kv_head(spot.head)]

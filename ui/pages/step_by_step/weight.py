@@ -42,7 +42,7 @@ STAGES = {
 
 @dataclass(frozen=True)
 class StepOptions:
-    """Options of the Step by step page: the view, the stage of the computation, and the changed softmax rules."""
+    """Options of the Step by step page: the view, the stage of the computation, and the what-if settings."""
 
     show: str = option("steps", choices=("steps", "neuron", "rules", "heads"))
     # The default differs from the model's rule, so that the figure shows an effect.
@@ -83,7 +83,7 @@ class WeightPlace:
 
     @property
     def name(self) -> str:
-        """Return layer and head in words."""
+        """Return the layer and the head in words."""
         return _("Head {layer}-{head}", layer=self.layer, head=self.head)
 
     @property
@@ -103,14 +103,14 @@ class WeightPlace:
 
     @property
     def selection(self) -> dict[str, int]:
-        """Return the complete selection, so that a change of a single part keeps the others."""
+        """Return all fields of the selection, so that a change of one of them keeps the others."""
         return {"layer": self.layer, "head": self.head, "focus": self.query, "to": self.key}
 
 
 def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, list[str]]:
     """Return the selected weight, the view options and a notice for each invalid part of the selection.
 
-    Missing parts use the defaults of Explore; the default key is the word with the largest weight.
+    Missing parts have the same defaults as on Explore; the default key is the word with the largest weight.
     """
     look, notes = resolve_view(choice, trace)
     part = look.part or trace.part
@@ -129,7 +129,7 @@ def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, lis
 
 
 def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
-    """Return the key with the largest weight, without special tokens and the query token if possible."""
+    """Return the key with the largest weight; special tokens and the query token only if there is no other."""
     weights = trace.records(part)[layer].weights(head, np.array([query]))[0]
     words = ~np.array(trace.token_rows(part)[1].special)
     if part != "cross":
@@ -139,7 +139,7 @@ def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) ->
 
 
 def window(length: int, size: int, *must: int) -> np.ndarray:
-    """Return the positions of an axis to show: all, or ``size`` around ``must[0]`` and the others.
+    """Return the positions to show: all, or ``size`` of them around ``must[0]`` that include all of ``must``.
 
     >>> window(9, 3, 4, 0).tolist(), window(3, 5, 1).tolist()
     ([0, 3, 4, 5], [0, 1, 2])
@@ -226,7 +226,7 @@ def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[TokenChip]:
 
 @dataclass(frozen=True, eq=False)
 class WeightPath:
-    """The path of a single attention weight: the layer's parameters and all intermediate results."""
+    """The computation of a single attention weight: the layer's parameters and all intermediate results."""
 
     spot: WeightPlace
     layer: LayerAnswer
@@ -240,13 +240,13 @@ class WeightPath:
 
     @property
     def query(self) -> FloatArray:
-        """Return the query vector as it enters the dot products, shape (channel,)."""
+        """Return the query vector as used in the dot products, shape (channel,)."""
         vector: FloatArray = self.walk.query.last[self.spot.head][self.spot.query]
         return vector
 
     @property
     def keys(self) -> FloatArray:
-        """Return the head's keys as they enter the dot products, shape (key, channel)."""
+        """Return the head's keys as used in the dot products, shape (key, channel)."""
         vectors: FloatArray = self.walk.key.last[self.group]
         return vectors
 
@@ -263,7 +263,7 @@ class WeightPath:
 
 
 def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
-    """Return the backend request for the layer; the text is that of the trace, also for an opened file."""
+    """Return the request for the layer's parameters; for an opened file, the text is that of the file."""
     return LayerQuestion(
         **input_of(choice, spot.trace),
         part=spot.part,
@@ -272,10 +272,9 @@ def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
 
 
 def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
-    """Decompose the layer and return the path of the weight.
+    """Compute the selected weight from the layer's parameters, step by step.
 
-    Show a notice and return None if the layer cannot be decomposed, or if the tokens differ from those of the
-    trace.
+    Show a notice and return None if the layer cannot be decomposed, or if the tokens differ from those of the trace.
     """
     try:
         with st.spinner(_("Inspecting the model"), show_time=True):

@@ -32,7 +32,7 @@ SCALINGS = {
 def what_if(spot: WeightPlace, factor: float) -> None:
     """Draw the attention row under the model's and the changed rules, and the entropy of all heads.
 
-    ``factor`` is the model's factor on queries and keys before the dot products.
+    ``factor`` is the constant by which the model multiplies queries and keys before the dot products.
     """
     record = spot.record
     assert isinstance(record, Record)
@@ -129,8 +129,8 @@ def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     one, other = int(before.argmax()), int(after.argmax())
     show_notice(
         _(
-            "{head}: “{token}” gives most to “{first}”, {gives:.2f}; under these rules to “{second}”, "
-            "{now:.2f}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
+            "{head}: “{token}” gives most to “{first}”, {gives:.0%}; under these rules to “{second}”, "
+            "{now:.0%}. Entropy goes from {narrow:.2f} bits to {wide:.2f}.",
             head=spot.name,
             token=spot.pieces[0],
             first=pieces[one],

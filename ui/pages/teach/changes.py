@@ -1,4 +1,4 @@
-"""Teach page, view "What changed": the change of each head, against shuffled-label controls."""
+"""Teach page, view "What changed": the change of each head, compared with shuffled-label controls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST = 80  # The list cuts a sentence after so many characters.
 
 
 def draw_changes(look: JobStatus) -> None:
-    """Draw the change of every head for the training ``look``.
+    """Draw the change of every head in the training ``look``.
 
     Show a notice instead if the comparison is unfinished or failed, or if no sentence has rows of the chosen kind.
     """
@@ -80,7 +80,7 @@ def draw_changes(look: JobStatus) -> None:
 
 
 def head_of(found: HeadChanges, options: TeachOptions) -> Place:
-    """Return the (layer, head) in the address, else the head with the largest lead over the controls."""
+    """Return the (layer, head) in the address, else the head that changed most beyond the controls."""
     asked = options.moved
     if asked is None or asked >= found.ahead.size:
         asked = int(found.ahead.argmax())

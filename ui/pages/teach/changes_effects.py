@@ -48,9 +48,9 @@ class HeadEffects:
 
 
 def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
-    """Draw the ablation effect of each head against its change, if the reader has switched this on.
+    """Draw the ablation effect of each head against its change by fine-tuning, if the reader opened the section.
 
-    The computation is optional because it needs many forward passes.
+    It is optional because it needs many forward passes.
     """
     st.subheader(_("Ablation effect"))
     bound_widget(TeachOptions, "removed", st.toggle)
@@ -128,9 +128,10 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
 
 
 def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArray | None:
-    """Return the change of the label's logit under each of ``sets``, shape (set,).
+    """Return the change of the label's logit under each edit set, shape (set,).
 
-    For token classification the label is that of the first word with a tag; None if the model tags no word.
+    For token classification, the label is that of the first word with a tag other than "O"; return None if no word has
+    such a tag.
     """
     question = LabelEffects(look.job.name, text=text)
     if look.job.kind == "tag":
@@ -146,7 +147,7 @@ def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArr
 
 
 def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
-    """Return a CSV of the change and the ablation effects of each head, with intervals."""
+    """Return a CSV of each head's change by fine-tuning and its ablation effects, with intervals."""
     names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)
@@ -159,7 +160,7 @@ def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
 
 
 def on_head_click(width: int, key: str) -> None:
-    """Select the clicked head of the figure ``key``, which has ``width`` heads in each layer."""
+    """Select the head that was clicked in the figure ``key``; each layer has ``width`` heads."""
     place = picked_head(st.session_state[key])
     if place is not None:
         set_params(TeachOptions, moved=place[0] * width + place[1])

@@ -1,4 +1,7 @@
-"""Comparison of a fine-tuned model's heads with its initial model and controls: cached, described, saved."""
+"""The change of each head by fine-tuning, next to that of models trained on shuffled labels.
+
+The result is described in sentences, and can be saved as a file.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ HEADS = [
 
 @dataclass(frozen=True, eq=False)
 class HeadChanges:
-    """Statistics over the compared sentences for every head, for a single kind of rows."""
+    """The change of every head by fine-tuning: statistics over sentences, for one kind of rows.
+
+    The kinds are all rows of a map, or those from which the label is read.
+    """
 
     folder: Path
     facts: ChangeFacts
@@ -55,17 +61,16 @@ class HeadChanges:
 
     @property
     def heads_beyond(self) -> list[tuple[int, int]]:
-        """Return the (layer, head) pairs that moved beyond chance, largest lead first.
+        """Return the (layer, head) of the heads that changed beyond chance, the largest lead first.
 
-        These heads moved further than the controls on these sentences, and lead the controls by more than
-        ``luck``.
+        They changed more than in the controls on these sentences, and by more than the threshold ``luck``.
         """
         found = [self.place(int(at)) for at in self.across.more_heads]
         return sorted((at for at in found if self.ahead[at] > self.luck), key=lambda at: -float(self.ahead[at]))
 
     @property
     def heads_further(self) -> int:
-        """Return the number of heads that moved further than the controls on these sentences."""
+        """Return the number of heads that changed more than in the controls on these sentences."""
         return len(self.across.more_heads)
 
     def as_map(self, values: Numbers) -> FloatArray:
@@ -79,7 +84,7 @@ class HeadChanges:
 
 
 def load_changes(folder: Path, rows: str) -> HeadChanges | None:
-    """Return the comparison in ``folder``, cached; None if no sentence has rows of the kind ``rows``."""
+    """Return the stored comparison, from a cache; None if no sentence has rows of the kind ``rows``."""
     made = (folder / fine_tuning_changes.FACTS).stat().st_mtime_ns
     found = _change_cache().get_or_make((folder, made, rows), lambda: _compute_changes(folder, rows), lambda _: 200_000)
     return found if found.across.change.n else None
@@ -113,7 +118,7 @@ def _mean(values: FloatArray) -> Mean:
 
 
 def describe_wait(look: JobStatus) -> str:
-    """Return a sentence on the state of the comparison before its results exist."""
+    """Return a sentence on the state of the comparison while it has no results."""
     if look.state == "failed":
         return _("The comparison failed. {why}", why=translate(look.said))
     if look.state == "stopped":
@@ -124,10 +129,9 @@ def describe_wait(look: JobStatus) -> str:
 
 
 def describe_changes(found: HeadChanges) -> list[str]:
-    """Return sentences on the mean change of the task and controls, and on the heads that differ.
+    """Return sentences on the mean change in the model and in the controls, and on the heads that differ.
 
-    The list has a single sentence if the saved weights are the initial weights, or if every change is below
-    rounding.
+    If nothing changed (or less than rounding errors), the list has a single sentence.
     """
     if found.facts.step == 0 or found.is_unchanged:
         return [_("No map has changed beyond rounding.")]
@@ -231,7 +235,7 @@ def heads_csv(found: HeadChanges) -> str:
 
 
 def change_provenance(look: JobStatus, found: HeadChanges) -> dict[str, Any]:
-    """Return the training, its settings and the sentences that a table of the change was computed from."""
+    """Return the provenance of a table of changes: the training, its settings and the sentences."""
     facts = found.facts
     return {
         "model": look.job.name,

@@ -216,10 +216,10 @@ def answer_of(row: LabeledText | TaggedText) -> str:
 
 
 def checks(data: TaskData, model: str | None, revision: str | None, length: int) -> None:
-    """Show the duplicates, and how many texts are cut or contain unknown tokens.
+    """Show notices about duplicates, truncated texts and unknown tokens.
 
-    Offer the download of the tokenizer if it is missing. ``model`` is None for the character-level model, which
-    has no tokenizer before its training.
+    Offer the download of the tokenizer if it is missing. ``model`` is None for the character-level model, which has no
+    tokenizer before its training.
     """
     show_notice(data.duplicates.sentence, role="status")
     try:
@@ -261,9 +261,10 @@ def _count_tokens_with(model: str, revision: str | None) -> Measure:
 
 
 def by_characters(train: Sequence[LabeledText] | Sequence[TaggedText]) -> Measure:
-    """Return a measure that counts the characters of texts, plus ENDS tokens, and the unknown characters.
+    """Return a function that counts the characters and the unknown characters of each text.
 
-    Unicode width and case are ignored. A character is unknown if the train rows contain it fewer than two times.
+    ENDS is added for special tokens. Unicode width and case are ignored. A character is unknown if it occurs fewer than
+    two times in the train rows.
 
     >>> list(by_characters([LabeledText("大家好", "a"), LabeledText("大好", "b")])(["大 家"]))
     [(4, 1)]

@@ -1,4 +1,4 @@
-"""Teach page: a fine-tuned model's labels of a typed sentence, and the effects of its heads on them."""
+"""Teach page: a fine-tuned model's labels for a typed sentence, and the effects of its heads on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.edits import Ablate, EditSet
+from attention.edits import Ablate, EditSet, as_head_map, places_of
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
@@ -21,8 +21,8 @@ from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
 from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, JobStatus
 from ui.ablation.controls import chosen_edits, draw_panel
-from ui.ablation.edits import Head, describe_edits, places_of
-from ui.ablation.effects import as_head_map, heads_csv, measure_changes
+from ui.ablation.edits import Head, describe_edits
+from ui.ablation.effects import heads_csv, measure_changes
 from ui.attribution.views import (
     ExplainedLabel,
     describe_prediction,
@@ -67,7 +67,7 @@ def draw(look: JobStatus) -> None:
 def show(model: str, kind: Kind, first: str) -> None:
     """Draw the sentence, the prediction, the attributions and the head ablations of a model.
 
-    The model needs a head for the task ``kind``. ``first`` is the default sentence.
+    The model needs a task head for ``kind``. ``first`` is the default sentence.
     """
     text = get_params(TeachOptions).sentence or first
     st.session_state[TYPED] = text
@@ -185,7 +185,7 @@ def _probabilities(asked: ExplainedLabel) -> None:
 def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     """Draw the ablation effect of every head on the explained label.
 
-    A click selects the head for the links.
+    A click selects the head for the links to other pages.
     """
     if not trace.has_qkv():
         show_notice(

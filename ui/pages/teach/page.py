@@ -37,7 +37,7 @@ VIEWS: Mapping[str, Callable[[JobStatus], None]] = {
 
 
 def draw_trainings() -> None:
-    """Draw a button for each training of the visitor, the newest first; draw_trainings nothing if there are none."""
+    """Draw a button for each training of the visitor, the newest first."""
     found = queue().jobs_of(visitor())
     if not found:
         return

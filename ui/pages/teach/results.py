@@ -40,7 +40,10 @@ def draw_results(folder: Path, model: str) -> None:
 
 
 def headline(results: EvaluationResults) -> list[str]:
-    """Return sentences on the scores, the baseline, a collapse, truncation and the evaluation."""
+    """Return sentences on the scores, the baseline and the evaluation, with warnings if there are any.
+
+    The warnings are about truncated texts, and about a model that gives every row the same label.
+    """
     found = results.predictions
     lines = [_of_names(found, *results.f1) if found.kind == "tag" else _of_texts(found)]
     if "baseline_accuracy" in found.test:

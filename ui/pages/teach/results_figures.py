@@ -128,7 +128,7 @@ def bins_of(told: Calibration) -> list[Bin]:
 def summary(told: Calibration, what: str) -> list[str]:
     """Return sentences on the mean confidence, the accuracy and the expected calibration error.
 
-    The error is compared with the errors that chance gives a perfectly calibrated model. A warning follows if
+    The error is compared with that of a perfectly calibrated model, which is not zero by chance. A warning follows if
     there are fewer than LITTLE predictions.
     """
     n = int(told.answers.sum())
@@ -137,7 +137,7 @@ def summary(told: Calibration, what: str) -> list[str]:
     said = _(
         "Mean confidence {sure:.1f} %, accuracy {right:.1f} % of {n:,} {what}. Expected calibration error: "
         "{error:.3f} ({low:.3f} to {high:.3f}); if perfectly calibrated {by_chance:.3f}, and at most {at_most:.3f} in "
-        "95 of 100 draws.",
+        "95 % of draws.",
         sure=100 * sure,
         right=100 * right,
         n=n,
@@ -157,7 +157,7 @@ def summary(told: Calibration, what: str) -> list[str]:
 def draw_confusion(results: EvaluationResults, model: str) -> None:
     """Draw the confusion matrix, its summary and its CSV export.
 
-    If there are many labels, the labels with the fewest errors are summed up in a last row and column.
+    If there are many labels, those with the fewest errors are summed in a last row and column.
     """
     st.subheader(_("Confusion matrix"))
     found, counts, options = results.predictions, results.counts, get_params(TeachOptions)

@@ -1,4 +1,4 @@
-"""Teach page, view "Keep": links, download and removal of a fine-tuned model, and the route of the download."""
+"""Teach page, view "Keep": links, download and removal of a fine-tuned model, and the download route."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def routes() -> list[Route]:
 def draw(look: JobStatus) -> None:
     """Draw the links, the download, the disk use and the removal button of a training.
 
-    Only the owner sees the last two.
+    Only the owner gets the last two.
     """
     if look.has_model:
         _pages(look)

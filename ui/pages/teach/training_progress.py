@@ -40,7 +40,7 @@ COLLAPSED = gettext_lazy(
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Progress in steps: ``step`` of ``last``, 0 of 0 before the first log line.
+    """Progress of a training: ``step`` of ``last``, or 0 of 0 before the first log line.
 
     ``seconds`` is an upper bound of the remaining time, None if unknown.
     """
@@ -77,9 +77,9 @@ class TrainingProgress:
 def progress(
     plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
 ) -> TrainingProgress:
-    """Compute the progress from the log lines of plans, steps and evaluations.
+    """Compute the progress from the lines of the log: plans, steps and evaluations.
 
-    The time limit ``minutes`` bounds the remaining time.
+    The remaining time is at most that until the time limit ``minutes``.
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
     >>> progress(plans, steps, []).time_left, progress(plans, steps, [], minutes=2.0).time_left
@@ -155,7 +155,7 @@ def curves(look: JobStatus) -> None:
 
 
 def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
-    """Return a sentence on the best score so far, compared with the bag-of-words baseline if known.
+    """Return a sentence on the best score so far, compared with the TF-IDF baseline if it is known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
     'Best so far: accuracy 0.900 on the dev rows, at step 13. Baseline: 0.950.'
@@ -256,7 +256,7 @@ def in_words(look: JobStatus) -> str:
 
 
 def collapse(look: JobStatus) -> None:
-    """Show a warning if the model predicted a single label for all dev rows twice in a row.
+    """Show a warning if the model gave all dev rows the same label, twice in a row.
 
     The warning disappears after an evaluation with several labels.
     """

@@ -73,8 +73,8 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
 def fitting(labels: LabeledDataset | QuestionSet, models: Iterable[ModelCard]) -> str:
     """Return the default initial model for the script of the texts.
 
-    Texts with spaces between words use the embedded model. Its vocabulary splits other texts into uninformative
-    pieces, so they use a downloaded Chinese encoder, or else the character-level model.
+    For texts with spaces between words it is the embedded model. Its vocabulary splits other texts into uninformative
+    subwords, so they get a downloaded Chinese encoder, or else the character-level model.
     """
     texts = labels if isinstance(labels, LabeledDataset) else passage_texts(labels)
     if uses_spaces(row.text for row in texts.train):
@@ -144,12 +144,12 @@ class TrainingRequest:
 
     @property
     def is_seq2seq(self) -> bool:
-        """Return whether the model is known to be an encoder-decoder, which no task here supports."""
+        """Return True if the model is known to be an encoder-decoder, which cannot be fine-tuned here."""
         return any(card.id == self.start and card.kind == "encoder-decoder" for card in cards(self.start))
 
     @property
     def is_missing(self) -> bool:
-        """Return whether the model must be downloaded first."""
+        """Return True if the model must be downloaded first."""
         return self.start != CHARACTERS and get_backend().status(self.start, self.revision) == "absent"
 
 

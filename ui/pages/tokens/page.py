@@ -71,7 +71,7 @@ def other_tokenizers(choice: ViewState) -> dict[str, str]:
 
 
 def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | None:
-    """Return the first model with a different tokenizer; None if all have the same.
+    """Return the first model whose tokenizer differs; None if all are the same.
 
     Tokenizers are compared by algorithm and vocabulary size.
     """
@@ -115,7 +115,7 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
 def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
     """Return the tokenizer steps of the text, and of the second text if the tokenizer supports pairs.
 
-    Raise UserError for any other refusal of the backend.
+    Raise UserError if the text cannot be tokenized.
     """
     asked = TokenSteps(model=model, revision=revision, text=choice.text, pair=choice.pair or None)
     try:
@@ -136,7 +136,7 @@ def on_pick() -> None:
 def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, int] | None:
     """Return (tokenizer, text, word) of the selected word, or else of the word with the most tokens.
 
-    None if no tokenizer reports its words.
+    Return None if no tokenizer reports its words.
     """
     way, side, at = options.way, options.side, options.at
     if at is not None and way < len(steps) and side < len(steps[way].sides) and at < len(steps[way].sides[side].words):
@@ -206,7 +206,7 @@ def how_to_read() -> None:
 
 
 def steps_of(choice: ViewState, row: DeltaGenerator) -> None:
-    """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen in ``row``."""
+    """Draw the steps of the chosen model's tokenizer, and of a second tokenizer if it is selected in ``row``."""
     revision = choice.revision or None
     with st.spinner(_("Reading the text")):
         steps = [load_steps(choice, choice.model, revision)]

@@ -71,7 +71,7 @@ Place = tuple[int, int]  # (text, word), both indices
 def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
     """Return the rows of the figure for a tokenizer, limited to the first WORDS words of each text.
 
-    A tokenizer without known words is limited to TOKENS tokens.
+    If the tokenizer reports no words, the limit is TOKENS tokens.
     """
     words = word_of_tokens(steps)
     drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]
@@ -115,7 +115,7 @@ def word_of_tokens(steps: Steps) -> dict[int, Place]:
 
 
 def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
-    """Return the part of each text that the figures of all tokenizers cover."""
+    """Return the beginning of each text, as far as the figures of all tokenizers show it."""
     ends = [
         [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
         for one in steps

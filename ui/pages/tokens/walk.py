@@ -37,7 +37,7 @@ def word_at(steps: Steps, side: int, span: tuple[int, int]) -> Word | None:
 
 
 def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
-    """Draw the steps that split ``word`` into tokens; show a notice if the steps are not available."""
+    """Draw the steps by which ``word`` is split into tokens; show a notice if they are not available."""
     st.text(steps.model)
     if word is None:
         show_notice(steps.why or _("Nothing of this word is left after normalising."), role="status")

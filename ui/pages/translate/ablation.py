@@ -65,7 +65,7 @@ def draw_ablation(
 
 
 def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
-    """Draw both translations with differences marked and token probabilities; may raise UserError."""
+    """Draw both translations with marked differences and token probabilities; may raise UserError."""
     if not edits:
         show_notice(_("Nothing is ablated."), "status")
         return
@@ -106,7 +106,7 @@ def _logs(after: Translation, edits: EditSet) -> FloatArray:
 
 
 def summary(first: float, then: float, what: str) -> str:
-    """Return a sentence with the old translation's probability before and after the edits.
+    """Return a sentence with the original translation's probability before and after the edits.
 
     ``first`` and ``then`` are log-probabilities; ``what`` describes the edits.
     """

@@ -48,12 +48,12 @@ def beam_tree(translation: Translation) -> None:
 
 
 def name_of(tokens: tuple[int, ...]) -> str:
-    """Return the id of a node, made of the tokens on its path."""
+    """Return the id of a node of the tree, made of the tokens on its path."""
     return "/".join(["start", *map(str, tokens)])
 
 
 def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
-    """Return the nodes of the tree, parents first; dropped branches only if ``dropped``."""
+    """Return the nodes of the tree, parents before children; with ``dropped``, also the dropped branches."""
     nodes = [TreeNode(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
     for step in search.steps:

@@ -44,7 +44,7 @@ put = partial(keep_edits, TranslateOptions)  # a callback that stores edits in t
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
     """Return the chosen edits; show a notice for each unreadable edit.
 
-    Without a choice, the ablated head is the cross head on screen, or none if clicks mask edges.
+    Without a choice, the shown cross-attention head is ablated, unless clicks mask edges.
     """
     return panel_edits(options, (head.layer, head.head) if options.clicking == "head" else None, "cross")
 
@@ -66,7 +66,7 @@ def pick_clicks(options: TranslateOptions) -> None:
 def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:
     """Draw the source as chips; a click masks or restores the edges to the clicked word.
 
-    The edges begin at the word that step ``at`` writes.
+    They are the cross-attention edges from the word that step ``at`` writes.
     """
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
@@ -95,7 +95,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
 
 
 def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
-    """Return the cross heads in ``scope`` ("head", "layer" or "all") as (layer, head)."""
+    """Return the cross-attention heads in ``scope`` ("head", "layer" or "all") as (layer, head)."""
     records = trace.records("cross")
     every = [(layer, at) for layer, record in enumerate(records) for at in range(record.heads)]
     return {
@@ -176,8 +176,8 @@ UNIT = gettext_lazy("change of the log-probability")
 class EditEffects:
     """Effects of edit sets on a given translation.
 
-    ``changes``, shape (set,), are differences of the translation's log-probability. ``others``, shape (set,), is
-    True if the model's top token changes at some step.
+    ``changes`` (set,) are the changes of the translation's log-probability. ``others`` (set,) is True if the most
+    probable token changes at some step.
     """
 
     changes: FloatArray
@@ -191,7 +191,7 @@ def places_of(translation: Translation, part: str) -> list[Head]:
 
 
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
-    """Return the effects of the sets, of fewer sets if the reader has stopped; may raise UserError."""
+    """Return the effects of the edit sets, fewer if the reader stops; may raise UserError."""
     question = forcing_request(translation)
     plain = ask_model(question, _("Asking the model"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
@@ -247,7 +247,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
 
 
 def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
-    """Return sentences with the head of the largest effect and the number of changed top tokens.
+    """Return sentences with the head of the largest effect and the number of changed most probable tokens.
 
     Only the heads ablated so far are counted.
     """
@@ -265,7 +265,7 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
 
 
 def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
-    """Ablate or restore the clicked head; in the mode for masked edges, only choose the cross head."""
+    """Ablate or restore the clicked head; if clicks mask edges, only select the head."""
     if options.clicking == "head":
         put(toggle_edits(edits, [Ablate(*place, part)]))
     if part == "cross":
@@ -273,7 +273,7 @@ def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptio
 
 
 def chance(translation: Translation, edits: EditSet) -> None:
-    """Draw the effects of random edit sets in the same stack as a null distribution; may raise UserError."""
+    """Draw the effects of random edit sets in the same stack, for comparison; may raise UserError."""
     trace = translation.trace
     if not edits:
         return

@@ -1,4 +1,7 @@
-"""Options of the view Translate, and its cross head: a chosen head, the best by coverage, or the mean over all."""
+"""Options of the view Translate, and its cross-attention head.
+
+It is a chosen head, the head that covers the source best, or the mean over all heads.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,7 @@ _PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
 
 @dataclass(frozen=True, eq=False)
 class CrossHead:
-    """A cross head, or with ``mean`` the mean over all cross heads."""
+    """A cross-attention head, or with ``mean`` the mean over all of them."""
 
     layer: int
     head: int
@@ -114,12 +117,12 @@ class CrossHead:
 
     @property
     def name(self) -> str:
-        """Return the name of the head, for sentences about the head."""
+        """Return the label of the head, for sentences about it."""
         return part_head("cross", self.layer, self.head)
 
     @property
     def description(self) -> str:
-        """Return the name of the head or of the mean, for sentences about the weights on screen."""
+        """Return the name of the head or of the mean, for sentences about the displayed weights."""
         return _("the mean of all cross heads") if self.mean else self.name
 
     @property
@@ -129,7 +132,7 @@ class CrossHead:
         return int(layer), int(head)
 
     def weights(self, trace: Trace, step: int) -> FloatArray:
-        """Return the weights of a step on the source, shape (source token,), float32, which sum to 1."""
+        """Return the weights of a step on the source, shape (source token,), float32; they sum to 1."""
         rows = trace.rows(step, "cross")
         weights: FloatArray = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
         return weights
@@ -141,7 +144,10 @@ def part_head(part: str, layer: int, head: int) -> str:
 
 
 def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
-    """Return the chosen head if the model has it, else the head with the largest coverage."""
+    """Return the chosen head if the model has it, else the head with the largest source coverage.
+
+    The coverage is that of ``attention.alignment``.
+    """
     values = covering_heads(trace)
     place = _PLACE.fullmatch(options.cross)
     layer, head = (int(place[1]), int(place[2])) if place else values.shape
@@ -151,7 +157,7 @@ def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
 
 
 def pick_head(head: CrossHead, options: TranslateOptions) -> None:
-    """Draw the control for the cross head."""
+    """Draw the control for the cross-attention head."""
     names = {head_label(layer, at): head_label(layer, at) for layer, at in np.ndindex(head.covering.shape)}
     labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean")}
     bound_widget(
@@ -166,5 +172,5 @@ def pick_head(head: CrossHead, options: TranslateOptions) -> None:
 
 
 def keep_head(layer: int, head: int) -> None:
-    """Choose a cross head and store it in the URL; for callbacks."""
+    """Select a cross-attention head and store it in the URL; for use as a callback."""
     set_params(TranslateOptions, cross=head_label(layer, head))

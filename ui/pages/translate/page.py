@@ -106,7 +106,7 @@ SIDE = "translate_side"
 
 
 def parts(choice: ViewState, translation: Translation, head: CrossHead, options: TranslateOptions) -> None:
-    """Draw the choice of the stack, then the view of its heads with this page's chosen cross head."""
+    """Draw the choice of the stack, then the microscope on it with this page's cross-attention head."""
     side = options.side
     trace = get_trace_store().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
@@ -141,7 +141,7 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Return sentences on the token that a row's name refers to, with an example; "" if there is none."""
+    """Return sentences on the token that a row is named after, with an example; "" if there is none."""
     row = translation.trace.target
     if row is None or len(row) < 3:
         return ""

@@ -1,4 +1,4 @@
-"""Alignment quality of every cross head, scored on hand-aligned sentences."""
+"""Alignment quality of every cross-attention head, scored on hand-aligned sentences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def load_alignments() -> Alignments:
 
 
 def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int], None]) -> None:
-    """Score the heads, then draw the best head in a sentence, both maps and the table.
+    """Score the cross-attention heads; draw the best head on a sentence, the maps and the table.
 
     ``keep`` is called with (layer, head), in a callback, when a head is clicked.
     """
@@ -149,7 +149,10 @@ def _keep(keep: Callable[[int, int], None], key: str) -> None:
 
 
 def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
-    """Return sentences on the best head, the baselines that use no model, and the later reading."""
+    """Return sentences on the best head, the baselines without a model, and the other convention.
+
+    A convention is the decoder step whose attention is read for a target token (CrossRowConvention).
+    """
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
         return _("One pair cannot rank the heads. Add more pairs.")
@@ -174,9 +177,10 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
 
 
 def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, float, float]]:
-    """Return a row for every head in both readings, the best first.
+    """Return a row for every head and each of the two conventions, the best first.
 
-    The columns are reading, layer, head, words, % found, the 95 % interval (Wilson) and the alignment error rate.
+    A convention is the decoder step whose attention is read for a target token. The columns are convention, layer,
+    head, words, % found, the 95 % interval (Wilson) and the alignment error rate.
     """
     counts = state.all()
     found: list[tuple[str, int, int, int, float, float, float, float]] = []

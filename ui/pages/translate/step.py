@@ -1,4 +1,4 @@
-"""A decoding step: the translation as chips that choose it, its attention, and the next-token candidates."""
+"""A decoding step: the translation as chips that select it, its attention, and the next-token candidates."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def logs_of(translation: Translation) -> FloatArray:
 
 
 def cells_of(choice: ViewState, translation: Translation) -> tuple[DisplayToken, ...]:
-    """Return the written tokens or words as cells; their ``pieces`` are ranges of steps."""
+    """Return the written tokens or words as displayed; their ``pieces`` are ranges of steps."""
     trace = read(translation.trace, CrossRowConvention.WRITING)
     return View(trace, "cross", words=choice.words, special=choice.special).queries
 
 
 def spaced_label(label: str, glued: bool) -> str:
-    """Return a label with a leading no-break space if its chip is glued to the previous chip.
+    """Return a label; if its chip is joined to the previous chip, a no-break space comes first.
 
     >>> spaced_label("0.02", True), spaced_label("", True)
     ('\\xa00.02', '')
@@ -96,7 +96,7 @@ READ, SOURCE = "translate_read", "translate_source"
 def step_of(translation: Translation, head: CrossHead, options: TranslateOptions, word: str) -> int:
     """Return the chosen step, else the step that attends most to source token ``word``, else 0.
 
-    The step after the last token can be chosen too.
+    The step after the last token can be chosen, too.
     """
     if options.step is not None:
         return min(options.step, translation.length)
@@ -122,7 +122,7 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
 
 
 def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatArray, head: CrossHead) -> str:
-    """Return sentences with the step's top candidate, its entropy and the source token attended to most.
+    """Return sentences with the step's most probable token, its entropy and the source token attended to most.
 
     ``looks`` are the attention weights on the source, shape (source token,).
     """
@@ -131,7 +131,7 @@ def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatA
     place = int(looks.argmax())
     return _(
         "Step {step} of {steps}: “{piece}” is likeliest ({probability}); entropy {entropy:.2f} bits; {head} attends"
-        " most to “{source}” ({weight:.2f}).",
+        " most to “{source}” ({weight:.0%}).",
         step=at + 1,
         steps=translation.length + 1,
         piece=best.piece,

@@ -1,4 +1,4 @@
-"""The translation: its requests to the model, decoding, teacher forcing of the visitor's own, and a reference."""
+"""The translation: its requests, decoding, teacher forcing of the visitor's translation, and a reference."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BeamSearch:
 class Translation:
     """A source text and its translation, with the trace of both.
 
-    Step k writes token k. Its query is at decoder position k, after the start token and the tokens before k.
+    Step k writes token k. Its query is at decoder position k, because the decoder's input begins with the start token.
     """
 
     who: PageModel
@@ -76,11 +76,11 @@ class Translation:
         return self.trace.target_text or ""
 
     def cell_label(self, cell: DisplayToken) -> str:
-        """Return the label of a cell; after an unfinished text the end is labelled NEXT."""
+        """Return the label of a token or word; after an unfinished text the end is labelled NEXT."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:
-        """Return the request for step ``at`` with ``top`` candidates and the written token."""
+        """Return the request for step ``at`` with ``top`` candidates, which also scores the written token."""
         return replace(self.asked, written=self.tokens[:at], also=self.tokens[at : at + 1], top=top)
 
     def step(self, at: int, top: int) -> DecodingStep:
@@ -115,7 +115,10 @@ def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
 
 
 def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenerator) -> str:
-    """Draw the decoding controls in ``row`` and return the method; note if a typed translation is unused."""
+    """Draw the decoding controls in ``row`` and return the method.
+
+    Show a note if a translation is typed but not used.
+    """
     way = decoding_of(choice, options)
     with row:
         bound_widget(TranslateOptions, "way", st.segmented_control, shown=way, required=True)
@@ -144,9 +147,9 @@ MOST_WRITTEN = 200  # longest translation in tokens
 
 
 def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: str, width: int) -> Translation | None:
-    """Return the translation with its trace; None, with a notice, if the reader's own is missing.
+    """Return the translation with its trace; if the reader's own is missing, show a notice and return None.
 
-    Raise UserError if the model refuses the text.
+    Raise UserError if the model cannot read the text.
     """
     if way == "own":
         if not choice.target.strip():
@@ -227,7 +230,7 @@ def writes_french(model: str) -> bool:
 
 
 def reference(source: str, written: str) -> str:
-    """Return a note with the reference translation of an example; "" if it matches or is missing.
+    """Return a note with the reference translation of an example; "" if it is missing or equals ``written``.
 
     >>> reference("A text of my own.", "Un texte.")
     ''

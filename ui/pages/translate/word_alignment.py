@@ -35,7 +35,7 @@ class AlignmentOptions:
     read_at: CrossRowConvention
 
     def alignment(self, trace: Trace, head: CrossHead) -> Alignment:
-        """Return the alignment matrix of a head, or the mean over all cross heads."""
+        """Return the alignment matrix of a head, or the mean over all cross-attention heads."""
         given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
         if not head.mean:
             return alignment(trace, head.layer, head.head, **given)
@@ -47,7 +47,7 @@ class AlignmentOptions:
 
 
 def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
-    """Return the view options of the popover and below the matrix."""
+    """Return the view options of the alignment matrix: those in the popover, and those below the matrix."""
     return AlignmentOptions(
         choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
     )
@@ -55,14 +55,17 @@ def get_alignment_options(choice: ViewState, options: TranslateOptions) -> Align
 
 def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
     """Draw a sentence, the alignment matrix, its controls and its file."""
-    found = get_alignment_options(choice, options).alignment(translation.trace, head)
+    drawn = get_alignment_options(choice, options)
+    found = drawn.alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
             _("The text has only special tokens. Show them in View options."),
             role="status",
         )
         return
-    show_notice(summary(translation, found, head, at), "status")
+    # Special tokens often get the most attention, so the sentence counts them even if the matrix hides them.
+    complete = found if drawn.special else replace(drawn, special=True).alignment(translation.trace, head)
+    show_notice(summary(translation, complete, head, at), "status")
     figure = alignment_map(
         found.weights,
         [translation.cell_label(cell) for cell in found.target],
@@ -95,24 +98,12 @@ def step_at(found: Alignment, row: int) -> int:
 
 
 def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
-    """Return sentences on the chosen word's strongest source word and on the head's rank among all heads.
+    """Return sentences on what the chosen word's row attends to, and on the head's rank.
 
-    Heads are ranked by ``covering``.
+    ``found`` contains the special tokens. Heads are ranked by their source coverage (``covering_heads``).
     """
-    said, row = "", row_of(found, at)
-    best = None if row is None else found.strongest(row)
-    if row is not None and best is not None:
-        values = {
-            "written": translation.cell_label(found.target[row]),
-            "head": head.description,
-            "word": found.source[best].text,
-            "weight": found.weights[row, best],
-        }
-        said = (
-            _("Before writing “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
-            if found.read_at is CrossRowConvention.WRITING
-            else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.2f}).", **values)
-        )
+    row = row_of(found, at)
+    said = "" if row is None else _describe_row(translation, found, head, row)
     if not head.covering.any():
         return said or _("The translation is empty. Type another text or your own translation.")
     if head.mean:
@@ -127,8 +118,28 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
     return join_sentences(said, rank)
 
 
+def _describe_row(translation: Translation, found: Alignment, head: CrossHead, row: int) -> str:
+    """Return sentences with the source token of a row's largest weight, and the word if that is a special token."""
+    largest, best = int(found.weights[row].argmax()), found.strongest(row)
+    values = {
+        "written": translation.cell_label(found.target[row]),
+        "head": head.description,
+        "word": found.source[largest].text,
+        "weight": found.weights[row, largest],
+    }
+    said = (
+        _("Before writing “{written}”, {head} attends most to “{word}” ({weight:.0%}).", **values)
+        if found.read_at is CrossRowConvention.WRITING
+        else _("After reading “{written}”, {head} attends most to “{word}” ({weight:.0%}).", **values)
+    )
+    if best is None or not found.source[largest].special:
+        return said
+    words = _("Of the words: “{word}” ({weight:.0%}).", word=found.source[best].text, weight=found.weights[row, best])
+    return join_sentences(said, words)
+
+
 def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
-    st.caption(_("Dot: largest weight of a row; frame: the chosen step. Click a row to choose its step."))
+    st.caption(_("Dot: largest weight on a word; frame: the chosen step. Click a row to choose its step."))
     with st.container(horizontal=True, vertical_alignment="center"):
         bound_widget(TranslateOptions, "late", st.toggle)
         rows = [

@@ -73,10 +73,10 @@ class VectorNotes:
 class VectorRun:
     """The computation of the vectors of ``asked.texts``.
 
-    Its state is "new", then "running", "stopped", "failed" or "done". The vectors are written to a .npy file part
-    by part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. The file is
-    deleted with the run. ``ends`` returns a new token for each part, which cancels the part on a timeout or when
-    the visitor has left; the run then ends.
+    Its state is "new", then "running", "stopped", "failed" or "done". The vectors are written to a .npy file part by
+    part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. The file is deleted
+    with the run. ``ends`` returns a cancellation token for each part. A timeout, or a visitor who leaves, cancels the
+    part and ends the run.
     """
 
     def __init__(self, asked: Pooled, ask: Ask, ends: Callable[[], CancelToken] = CancelToken) -> None:
@@ -129,7 +129,7 @@ class VectorRun:
         self._stopping.set()
 
     def mark_viewed(self) -> None:
-        """Note that the progress was shown now; a run that nobody watches is paused after a while."""
+        """Record that the progress was shown now; a run that nobody watches is paused after a while."""
         self.seen = time.monotonic()
 
     def wait(self, seconds: float) -> None:
@@ -198,7 +198,7 @@ _RUNS: weakref.WeakValueDictionary[str, VectorRun] = weakref.WeakValueDictionary
 
 
 def find(token: str) -> VectorRun | None:
-    """Return the run with a token; None if it no longer exists."""
+    """Return the run with a secret token; None if the run no longer exists."""
     return _RUNS.get(token)
 
 
@@ -224,7 +224,7 @@ GONE = gettext_lazy("These vectors are no longer in memory. Compute them again o
 
 
 def npy(run: VectorRun) -> Response:
-    """Return the .npy file, (sentence, channel) float32; its name holds the provenance."""
+    """Return the .npy file, (sentence, channel) float32; the file's name contains the provenance."""
     name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_run_provenance(run).values()))])
     return FileResponse(
         run.file, media_type="application/octet-stream", headers=_download_headers(f"{name[:LONGEST]}.npy")

@@ -97,7 +97,7 @@ MIX_HELP = gettext_lazy("Which layers serve best depends on the task: compare ta
 
 
 def level_names(levels: int) -> list[str]:
-    """Return the name of each level: the embeddings, then the layers.
+    """Return the name of each level of hidden states: the embeddings, then the layers.
 
     >>> level_names(3)
     ['Embeddings', 'After layer 0', 'After layer 1']
@@ -106,7 +106,7 @@ def level_names(levels: int) -> list[str]:
 
 
 def mix_name(options: VectorsOptions, levels: int) -> str:
-    """Return the name of the chosen mix or level, in lower case for use inside a sentence.
+    """Return the name of the chosen layer combination or level, in lower case for a sentence.
 
     >>> mix_name(VectorsOptions(), 7), mix_name(VectorsOptions(mix="level", level=3), 7)
     ('last layer', 'after layer 2')
@@ -116,7 +116,7 @@ def mix_name(options: VectorsOptions, levels: int) -> str:
 
 
 def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
-    """Draw the control for the layers of the vectors: the usual mixes, then each level."""
+    """Draw the control for the layers of the vectors: the usual combinations, then each level."""
     names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels))}}
     shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
     key = "vectors_mix"

@@ -39,7 +39,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
     """Draw the chosen view."""
     if choice.opened:
         show_notice(
-            _("A saved trace has no vectors between layers. Close the file in View options to run its text."),
+            _("A saved trace contains attention only. Close it to run the model on its text."),
             role="status",
         )
         return

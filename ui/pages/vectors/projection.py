@@ -35,7 +35,8 @@ def picture(  # noqa: PLR0913  (options of a single figure)
 ) -> None:
     """Draw a projection of vectors, shape (point, channel), of at most MOST evenly spaced points.
 
-    ``what`` names the points in the plural; ``marked`` and ``pale`` are indices of highlighted and dimmed points.
+    ``what`` names the points in the plural. ``marked`` is the index of a highlighted point, and ``pale`` are the
+    indices of faint points.
     """
     axes = _controls(options)
     if len(names) < 3:

@@ -39,7 +39,7 @@ PATIENCE = 0.8  # seconds to wait before the progress is shown
 
 
 def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
-    """Draw the view of sentence vectors; ``levels`` is the number of the model's levels."""
+    """Draw the view of sentence vectors; ``levels`` is the number of layers, plus one for the embeddings."""
     left, right = st.columns(2)
     pick_mix(left, options, levels)
     pick_pooling(right)

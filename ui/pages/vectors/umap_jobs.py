@@ -34,7 +34,7 @@ IDLE = 600.0  # seconds until the idle process ends, to free some hundred megaby
 
 
 class UmapJob:
-    """A UMAP projection: "waiting", "running", then "done", "stopped" or "failed".
+    """A UMAP projection, which is "waiting", "running", "done", "stopped" or "failed".
 
     It is stopped after ``seconds``, with the message in ``late``, or when all visitors who requested it have left.
     """
@@ -120,7 +120,7 @@ class UmapJob:
 class UmapWorker:
     """The UMAP process, started on demand and ended when idle.
 
-    ``turn`` admits a job at a time and takes visitors in turn.
+    ``turn`` is the queue that admits a single job at a time and takes visitors in turn.
     """
 
     def __init__(self) -> None:
@@ -131,7 +131,10 @@ class UmapWorker:
         self.ending: threading.Timer | None = None
 
     def ask(self, message: dict[str, object], who: UmapJob) -> dict[str, np.ndarray]:
-        """Send a message and return the answer: "points", or "error" if the job was stopped or failed."""
+        """Send a message to the process and return its answer, with the key "points" or "error".
+
+        It is "error" if the job ``who`` was stopped or failed.
+        """
         with self._changing:  # a concurrent stop either precedes this block or finds the process
             if who.state == "stopped":
                 return {"error": np.array("Stopped before it began.")}
@@ -192,7 +195,7 @@ class UmapWorker:
 
 
 class UmapPool:
-    """A cache of UMAP jobs that all sessions share, keyed by vectors and dimensions.
+    """A cache of UMAP jobs that all sessions share; the key is vectors and dimensions.
 
     ``seconds`` limits the time of a job, including its time in the queue.
     """
@@ -204,7 +207,7 @@ class UmapPool:
         self._lock = threading.Lock()
 
     def arrange(self, vectors: FloatArray, dimensions: int) -> UmapJob:
-        """Return the job for ``vectors``, shape (point, channel), in any state; begin it if there is none."""
+        """Return the job for ``vectors``, shape (point, channel), in any state; start it if there is none."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None:
@@ -213,7 +216,7 @@ class UmapPool:
             return found
 
     def restart(self, vectors: FloatArray, dimensions: int) -> UmapJob:
-        """Return the job for ``vectors``; begin a new job if it was stopped or failed."""
+        """Return the job for ``vectors``; start a new job if it was stopped or failed."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None or found.state in ("stopped", "failed"):

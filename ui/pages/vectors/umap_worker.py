@@ -1,8 +1,8 @@
 """UMAP in a separate process, which can be stopped and keeps the app's memory small.
 
-Run it with ``python -m ui.pages.vectors.umap_worker``. A message is a NumPy .npz archive after its length in 8
-bytes. The input has "vectors", "dimensions" and "neighbours", the output "points" or "error". The process ends
-with its input.
+Run it with ``python -m ui.pages.vectors.umap_worker``. A message is its length in 8 bytes, then a NumPy .npz archive.
+The input has "vectors", "dimensions" and "neighbours", the output "points" or "error". The process ends when its input
+is closed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Answer messages until the input ends; standard output of libraries goes to standard error."""
+    """Answer messages until the input is closed; redirect the standard output of libraries to standard error."""
     if hasattr(os, "nice"):
         os.nice(NICE)  # the app's pages have priority
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

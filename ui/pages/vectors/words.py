@@ -1,4 +1,4 @@
-"""Vectors of words: those of the text, and those of a word in several contexts."""
+"""Vectors of words: of the words of the text, and of a word in several contexts."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.theme import sides
 from viz.figures.vectors import MOST, context_lines, cosine_map
+from viz.paper.notebook import Computation
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(
@@ -63,7 +64,7 @@ class SentenceVectors:
 
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
-    """Draw the comparison of contexts; an unreadable sentence shows an error and is left out."""
+    """Draw the comparison of a word in several sentences; an unreadable sentence shows an error."""
     st.caption(_("Sentences that share a word; the text above is not used."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
@@ -94,7 +95,7 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
 
 
 def describe_contexts(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
-    """Return sentences with the cosines at the last level and the level at which the pairs differ most.
+    """Return sentences with the cosines at the last level, and the level at which contexts differ most.
 
     >>> levels = ["Embeddings", "After layer 0"]
     >>> describe_contexts("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), levels)
@@ -161,13 +162,14 @@ STRIP = "vectors_strip"
 
 
 def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside: DeltaGenerator) -> None:
-    """Draw the view of word vectors; raise UserError if the model refuses the text.
+    """Draw the view of word vectors; raise UserError if the model cannot read the text.
 
     The control for the layers is drawn in the column ``beside``.
     """
     asked = request_of(choice)
+    question = HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut)
     with st.spinner(_("Computing the vectors")):
-        states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
+        states = get_backend().inspect(question)
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
         show_notice(
@@ -194,7 +196,11 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions, beside:
     where = mix_name(options, levels)
     title = f"{_('Cosine similarity')}, {where}"
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
-    draw_chart(figure, "vectors_cosine")
+    computation = Computation(
+        f"mixed = mix(backend.inspect(request).levels, {options.mix!r}, {min(options.level, levels - 1)})\n"
+        f"vectors = merge(mixed, runs)[{window.start}:{window.stop}]\nnumbers = cosine(vectors, vectors)",
+        request=question, runs=[cell.pieces for cell in cells], mix=mix, merge=merge, cosine=cosine)  # fmt: skip
+    draw_chart(figure, "vectors_cosine", computation=computation)
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 

@@ -28,11 +28,10 @@ from viz.figures.token_bars import bars
 
 
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
-    """Return pairs of positions (recipient, donor) for a stage with ``rows`` rows.
+    """Return pairs of rows (recipient, donor) for patching a stage with ``rows`` rows.
 
-    Tokens are paired by aligned words. Each row is paired with the same row if the rows are not tokens, or belong
-    to the decoder of an encoder-decoder model. If ``row`` is given, only its pair is returned. Raise UserError if
-    no pair is left.
+    Tokens are paired by aligned words. Rows that are not tokens, or that belong to the decoder of an encoder-decoder
+    model, are paired by number. If ``row`` is given, only its pair is returned. Raise UserError if no pair is left.
     """
     tokens = asked.tokens(side)
     written = asked.two and side == "decoder"  # both passes read the same target tokens
@@ -65,8 +64,7 @@ def _words(asked: PassInspector, lender: str) -> Pairs:
 def striking_change(asked: PassInspector) -> tuple[str, int] | None:
     """Return the label and stage index of a suggested ablation, or None if neither is possible.
 
-    The ablation zeroes the position embeddings or, if the model adds none, the attention output of the first
-    layer.
+    It zeroes the position embeddings or, if the model adds none, the attention output of the first layer.
     """
     stages = asked.result.stages
     for at, stage in enumerate(stages):
@@ -81,7 +79,7 @@ def striking_change(asked: PassInspector) -> tuple[str, int] | None:
 
 
 def preset(asked: PassInspector) -> None:
-    """Draw a button that applies the suggested ablation through the URL."""
+    """Draw a button that applies the suggested ablation and stores it in the URL."""
     found = striking_change(asked)
     if found is not None:
         st.button(

@@ -61,7 +61,8 @@ CHANGES = {
 class WholePassOptions:
     """Options of the page The whole pass.
 
-    ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` index the stage's result as drawn.
+    ``stage`` counts the stages (calls that compute new numbers) from 0. ``row`` and ``column`` index the stage's result
+    as drawn.
     """
 
     zoom: str = option(
@@ -118,17 +119,17 @@ class PassInspector:
         return tuple(row.pieces)
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
-        """Return a stage's result, and vocabulary tokens or classes by column if its columns stand for them."""
+        """Return a stage's result, and names of its columns if they are vocabulary tokens or classes."""
         found = get_backend().inspect(self._build_question(StageNumbers, stages=(stage.number,)))
         return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
 
     def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
-        """Return the terms of the number at index ``place`` of a stage's result."""
+        """Return the terms whose sum is the number at index ``place`` of a stage's result."""
         found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
         return found
 
     def run_changed(self, at: int, **change: Any) -> ChangeResult:
-        """Return the output of row ``at`` after a change; ``change`` has keyword arguments of ChangeRequest."""
+        """Return the output of row ``at`` after a change, given as keyword arguments of ChangeRequest."""
         found: ChangeResult = get_backend().inspect(self._build_question(ChangeRequest, at=at, **change))
         return replace(found, ends=tuple(replace(end, name=self._display_name(end.name)) for end in found.ends))
 
@@ -143,9 +144,9 @@ class PassInspector:
 
 
 def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> PassInspector | None:
-    """Run the forward pass; show a notice and return None if it is refused.
+    """Run the forward pass; if it fails, show a notice and return None.
 
-    If the model lacks the chosen head, the pass runs without a head. If none is chosen, the heads that the model
+    If the model lacks the chosen task head, the pass runs without a head. If none is chosen, the heads that the model
     may have are tried in order.
     """
     heads = HEADS[trace.model.kind]

@@ -1,4 +1,7 @@
-"""Display names of the stages of a forward pass, and numbers written as equations."""
+"""Display names of the stages of a forward pass, and numbers written as equations.
+
+A stage is a torch call that computes new numbers.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,10 @@ def formula(name: str) -> str:
 
 
 def role(stage: Stage) -> str:
-    """Return the display name of a stage's role, or a list if the stage has several roles."""
+    """Return the display name of a stage's role, such as "after the activation".
+
+    The names of several roles are joined with commas.
+    """
     return format_comma_list([display_name(one) for one in stage.role.split(", ")])
 
 
@@ -98,7 +104,7 @@ def short_title(stage: Stage) -> str:
 
 
 def in_stack(stage: Stage) -> str:
-    """Return the label of a stage in the diagram of the whole pass.
+    """Return the label of a stage for the diagram of the whole pass.
 
     >>> in_stack(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, hidden'
@@ -112,7 +118,7 @@ def in_stack(stage: Stage) -> str:
 def place(stage: Stage, two: bool) -> str:
     """Return the layer of a stage, or its place before or after the layers.
 
-    ``two`` adds the side of an encoder-decoder model.
+    With ``two``, the label also states encoder or decoder.
     """
     if stage.layer is not None:
         found = _("layer {layer}", layer=stage.layer)

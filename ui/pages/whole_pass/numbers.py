@@ -38,7 +38,7 @@ Likely = Sequence[tuple[str, float]]
 
 
 def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
-    """Return the row of the described output: a decoder's last token, else a blank, else ``row`` or 1."""
+    """Return the row of the output to describe: a decoder's last token, else a blank, else ``row`` or 1."""
     tokens = asked.tokens(side)
     if side == "decoder":
         return len(tokens) - 1
@@ -47,9 +47,9 @@ def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
 
 
 def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
-    """Return the row of the output and its likeliest (name, probability) pairs, at most TOP.
+    """Return the row of the output and its most probable (name, probability) pairs, at most TOP.
 
-    The pairs are empty if the last stage has no probabilities.
+    There are no pairs if the last stage has no probabilities.
     """
     last = asked.result.stages[-1]
     at = end_row(asked, last.side, options.row)
@@ -116,9 +116,9 @@ LIKELIEST, NAMED = 12, 3  # vocabulary tokens in the heat map, and for each row 
 
 @dataclass(frozen=True, eq=False)
 class StageValues:
-    """A stage's numbers and the chosen number.
+    """The numbers in a stage's result, and the number that the reader selected.
 
-    ``place`` is the index of the chosen number in the result, ``name`` its vocabulary token or class.
+    ``place`` is the index of this number, and ``name`` the vocabulary token or class of its column, if any.
     """
 
     shape: tuple[int, ...]
@@ -134,7 +134,7 @@ class StageValues:
 
 
 def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> StageValues:
-    """Return the numbers of a stage and the chosen number, by default the largest in the output's row."""
+    """Return the numbers of a stage and the selected number, by default the largest in the output's row."""
     array, pieces = asked.numbers(stage)
     values = flat(array)
     named = pieces if values.shape[1] == array.shape[-1] else {}
@@ -147,7 +147,7 @@ def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Stage
 
 
 def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
-    """Draw the numbers as a heat map with a row for each token; a click chooses a number."""
+    """Draw the numbers as a heat map with a row for each token; a click selects a number."""
     values, row, column = found.values, found.row, found.column
     tokens = asked.tokens(stage.side)
     shown_rows = _window(len(values), TALLEST, row)
@@ -208,9 +208,9 @@ def _window(count: int, most: int, must: int) -> Array:
 
 
 def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str) -> None:
-    """Draw the terms of the number at index ``place`` of a stage's result.
+    """Draw the terms whose sum is the number at index ``place`` of a stage's result.
 
-    ``name`` is the vocabulary token or class that the number belongs to, or "".
+    ``name`` is the vocabulary token or class of the number's column, or "".
     """
     try:
         with st.spinner(_("Running the model")):

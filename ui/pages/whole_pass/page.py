@@ -78,7 +78,7 @@ def ids(asked: PassInspector) -> str:
 def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
     """Return the view state of the page Step by step for an attention stage; None for other stages.
 
-    The view has the layer and stack of ``stage``, and token ``row`` as its focus.
+    It has the layer and stack of ``stage``, and token ``row`` as its focus.
     """
     if stage.part not in (ATTENTION, CROSS):
         return None
@@ -88,7 +88,7 @@ def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int
 
 
 def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
-    """Draw the error of the chosen stage, its weights, a link to Step by step and its PyTorch code."""
+    """Draw the details of the chosen stage: its error, weights, PyTorch code, and a link to Step by step."""
     if stage.refused:
         away = translate(stage.refused)
     else:
@@ -112,7 +112,7 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
 
 
 def up_to(program: str, stage: Stage) -> str:
-    """Return the program through ``stage``, followed by a line that prints the stage's result."""
+    """Return the program up to ``stage``, followed by a line that prints the stage's result."""
     lines = program.splitlines(keepends=True)
     last = next(at for at, line in enumerate(lines) if line.startswith(f"v{stage.number} = "))
     return "".join([*lines[: last + 1], f"print(v{stage.number})\n"])
@@ -154,7 +154,7 @@ def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
 
 
 def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice: ViewState) -> Stage:
-    """Draw the whole pass and its output, and return the stage that is marked in the picture."""
+    """Draw the whole pass and its output; return the stage that is marked in the picture."""
     parts = parts_of(asked.result.stages)
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = numbers.likely_end(asked, options)
@@ -167,7 +167,7 @@ def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice
 
 
 def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> None:
-    """Draw the numbers of a stage, the opened number, and the effect of a change to the numbers."""
+    """Draw the numbers of a stage, the terms of the selected number, and controls to change numbers."""
     draw_stage_steps(asked, chosen, asked.result.stages)
     try:
         found = numbers.find(asked, chosen, options)

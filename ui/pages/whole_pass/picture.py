@@ -23,9 +23,10 @@ KEY = "whole_pass"
 
 
 def parts_of(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages of the diagram of the whole pass.
+    """Return the stages in the diagram of the whole pass.
 
-    They are the last stage of each part, the hidden stage of each feed-forward part, and every embedding stage.
+    They are the last stage of each part (attention, feed-forward), the hidden layer of each feed-forward part, and
+    every embedding.
     """
     found = []
     for _part, run in groupby(stages, key=lambda stage: (stage.side, stage.layer, stage.part)):
@@ -36,7 +37,7 @@ def parts_of(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def stages_of_layer(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
-    """Return the stages in the layer of ``stage``, or in its end of the model if it is outside of layers."""
+    """Return the stages in the layer of ``stage``, or those before or after all layers if it is there."""
     return [one for one in stages if _floor(one) == _floor(stage)]
 
 
@@ -51,7 +52,7 @@ def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> N
 
 
 def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
-    """Draw the stages of a layer, or of an end of the model, with a row for each part."""
+    """Draw the stages of a layer, or those before or after all layers, with a row for each part."""
     rows = [
         _row(asked, _capitalize(display_name(run[0].part)), run, short_title)
         for run in _runs(stages, key=lambda stage: stage.part)
@@ -125,7 +126,7 @@ def head_and_zoom(asked: PassInspector) -> None:
 
 
 def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:
-    """Draw the stage selector, and buttons for the previous and next of the ``shown`` stages."""
+    """Draw the stage selector, and buttons for the previous and next of the stages ``shown``."""
     stages = asked.result.stages
     at, beside = st.columns([2, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)

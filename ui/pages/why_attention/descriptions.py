@@ -1,4 +1,4 @@
-"""Options of the view, and sentences computed from the training runs."""
+"""Options of the view, and sentences computed from recorded trainings of the three networks."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def title_of(task: str) -> str:
 
 
 def shares(runs: Sequence[BaselineRun]) -> FloatArray:
-    """Return the accuracies, shape (seed, distance)."""
+    """Return the accuracies of the runs, shape (seed, distance)."""
     return np.array([[share for _, share in run.accuracy] for run in runs])
 
 
 def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
-    """Return the mean accuracies within and beyond the trained distances, two arrays of shape (seed,)."""
+    """Return each run's mean accuracy at trained distances and at longer ones, two arrays (seed,)."""
     trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
     values = shares(runs)
     return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
 
 
 def accuracy(recorded: RecordedRuns, task: str) -> str:
-    """Return a sentence with each network's mean accuracy within and beyond the trained distances."""
+    """Return a sentence with each network's mean accuracy at trained distances and at longer ones."""
     means = {model: [float(part.mean()) for part in mean_shares(recorded.runs_of(task, model))] for model in MODELS}
     within, beyond = (
         format_comma_list([f"{name_of(model)} {parts[at]:.2f}" for model, parts in means.items()]) for at in range(2)
@@ -147,7 +147,7 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
 
 
 def rows(runs: Sequence[BaselineRun], when: str) -> FloatArray:
-    """Return the gradient norms, shape (seed, tokens back)."""
+    """Return the gradient norms of the runs, shape (seed, distance in tokens)."""
     return np.array([run.before if when == "before" else run.after for run in runs])
 
 
@@ -169,7 +169,7 @@ def describe_growth(recorded: RecordedRuns) -> str:
 
 
 def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -> str:
-    """Return sentences on the parts whose ablation changes the Transformer's accuracy on a task."""
+    """Return sentences on the parts without which the Transformer's accuracy on a task changes."""
     runs = {off: recorded.runs_of(task, "transformer", off, layers) for off in ("", *PARTS)}
     others = {off: [float(part.mean()) for part in mean_shares(some)] for off, some in runs.items()}
     whole = others.pop("")
@@ -198,7 +198,7 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
 
 
 def share_without(off: str, share: float, differences: FloatArray) -> str:
-    """Return a clause with the accuracy without a part; it notes if the seeds disagree.
+    """Return a clause with the accuracy without a part, and with a note if the seeds disagree.
 
     ``differences`` from the whole Transformer have shape (seed,).
     """

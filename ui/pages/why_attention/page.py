@@ -46,14 +46,14 @@ POINTS = 120
 
 @dataclass(frozen=True)
 class CostSetting:
-    """The sizes d, k and r in ``setting``, and the text length n."""
+    """The text length n, and the sizes d, k and r of the cost formulas in ``setting``."""
 
     setting: ComplexitySetting
     n: int
 
 
 def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetting:
-    """Draw the four sliders and return their values, clipped to the range from LEAST to MOST."""
+    """Draw the four sliders and return their values, limited to the range from LEAST to MOST."""
     columns = st.columns(4)
     asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
     values = {name: min(max(value, LEAST[name]), MOST[name]) for name, value in asked.items()}

@@ -1,4 +1,4 @@
-"""A diagram of a model's layers, whose parts can be picked for an explanation; block.js draws it."""
+"""A diagram of a model's layers, drawn by block.js; a click on a part opens its explanation."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 ) -> dict[str, Any]:
     """Return the data for block.js, with the fields of its typedef BlockData.
 
-    ``title`` names the drawing for screen readers, ``file`` is the name of saved files. ``told`` maps the id of a
-    part to its explanation; without ``told`` no part can be picked. ``sizes`` are (letter, number, meaning).
+    ``title`` names the drawing for screen readers, and ``file`` is the name of saved files. ``told`` maps the id of a
+    part to its explanation; without ``told`` no part can be picked. ``sizes`` are rows (letter, number, meaning) of a
+    legend.
     """
     wide = _drawing(draw(towers, beside=True))
     there = {shape.get("id") for shape in wide["shapes"]}
@@ -68,12 +69,15 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 
 
 def mount(data: Mapping[str, Any], key: str, on_pick: Callable[[], None] | None = None) -> None:
-    """Draw the diagram; ``on_pick`` is called if a part is picked, whose id ``picked_part(key)`` returns."""
+    """Draw the diagram; call ``on_pick`` if the visitor picks a part.
+
+    Inside ``on_pick``, ``picked_part(key)`` returns the id of the part.
+    """
     _COMPONENT(data=dict(data), key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_part(key: str) -> str | None:
-    """Return the id of the picked part, or None; valid inside ``on_pick``."""
+    """Return the id of the picked part, or None; call it inside ``on_pick``."""
     part = st.session_state.get(key, {}).get("picked")
     return part if isinstance(part, str) else None
 
@@ -110,8 +114,8 @@ Shape = dict[str, Any]
 class PartBox:
     """A part of the diagram, drawn as a box with texts.
 
-    ``role`` sets the colour, ``id`` identifies the explanation, and ``cells`` is an attention mask to draw, (query,
-    key).
+    ``role`` sets the colour, and ``id`` identifies the explanation. ``cells`` is an attention mask (query, key) that is
+    drawn inside the box.
     """
 
     id: str
@@ -127,7 +131,7 @@ class PartBox:
         return {"kind": "box", "id": self.id, "role": self.role, **place, "title": title, "notes": notes}
 
     def mask(self, middle: int, y: int, width: int) -> Shape:
-        """Return the attention mask as a shape, for a box whose upper edge is at y."""
+        """Return the attention mask of the box as a shape; the upper edge of the box is at y."""
         across = CELL * len(self.cells[0])
         start = y + ABOVE - 4 + LINE * sum(map(len, self.lines(width)))
         place = {"x": middle - across // 2, "y": start, "w": across, "h": CELL * len(self.cells)}
@@ -164,9 +168,9 @@ def wrap_text(text: str, room: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LayerBox:
-    """A box inside a layer; ``sources`` are the indices of the boxes that it reads, ENTERS for the layer's input.
+    """A box inside a layer; ``sources`` are the indices of the boxes whose outputs it reads.
 
-    A box with the role "add" is drawn as ⊕.
+    ENTERS is the index of the layer's input. A box with the role "add" is drawn as ⊕.
     """
 
     box: PartBox
@@ -177,8 +181,8 @@ class LayerBox:
 class LayerTower:
     """A stack of layers in the diagram, with the parts before and after it.
 
-    The outputs of the parts ``summed`` are added, and the sum enters ``before``. With ``heads``, the last row of
-    ``after`` contains prediction heads and ends the drawing.
+    The outputs of the parts ``summed`` are added, and the sum goes to ``before``. If ``heads`` is set, the last row of
+    ``after`` has prediction heads and ends the drawing.
     """
 
     name: str
@@ -195,7 +199,7 @@ class LayerTower:
 
 @dataclass(frozen=True)
 class ModelDrawing:
-    """The shapes of a diagram, which lie within ``width`` and ``height``."""
+    """The shapes of a diagram, all within ``width`` and ``height``."""
 
     width: int
     height: int
@@ -211,7 +215,7 @@ ADD = 11  # radius of ⊕
 
 
 def draw(towers: Sequence[LayerTower], beside: bool) -> ModelDrawing:
-    """Draw a tower, or an encoder and its decoder: side by side if ``beside``, else stacked vertically.
+    """Draw a stack of layers, or an encoder and its decoder: side by side if ``beside``, else vertically.
 
     The vertical drawing is for narrow pages.
     """

@@ -35,7 +35,10 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
 
 
 def mount(data: dict[str, Any], key: str, on_submit: Callable[[], None]) -> None:
-    """Draw the text box; ``on_submit`` is called for a text, which is then in session_state[key].submitted."""
+    """Draw the text box; call ``on_submit`` if the visitor submits a text.
+
+    The text is in session_state[key].submitted.
+    """
     _COMPONENT(data=data, key=key, on_submitted_change=on_submit)
 
 

@@ -3,9 +3,10 @@
 import { arcBetween, arcRoom, arcWidth, boxOf, drawArcs } from "../shared/arc_shapes.js";
 import { s } from "../shared/svg.js";
 import { enlargement, setAttribute } from "../shared/elements.js";
+import { percent } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
 import { quote } from "./cells.js";
-import { percent, short } from "./numbers.js";
+import { short } from "./numbers.js";
 import { ends } from "./selection.js";
 
 /** @import { App, Selection } from "./types.js" */

@@ -29,8 +29,8 @@ def choices(view: View) -> dict[str, tuple[str, ...]]:
 def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str) -> dict[str, Any]:
     """Return the data for explore.js, with the fields of the typedef Payload in types.js.
 
-    ``selection`` contains indices of the view's tokens; ``base`` and ``query`` are the parts of every address that
-    the script fetches.
+    ``selection`` has indices of the view's tokens. The script fetches maps from addresses that begin with ``base`` and
+    end with ``query``.
     """
     trace = view.trace
     queries, keys = _cells(view.queries), _cells(view.keys)
@@ -138,9 +138,9 @@ class BadRequest(ValueError):
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """Return a binary message with the thumbnails of all heads, the column means and their counts.
+    """Return a binary message with the thumbnails of all heads, and with column means and their counts.
 
-    ``places`` is the result of ``content.places``.
+    ``places`` has the positional priors, as returned by ``content.places``.
     """
     crowd = found.crowd
     arrays = {

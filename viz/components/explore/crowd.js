@@ -67,3 +67,16 @@ export function doubtsIn({ feed, data }) {
  * @param {number} weight @param {Doubts} doubts
  */
 export const beyond = (weight, { usual, placed }) => weight - Math.max(usual || 0, placed ?? 0);
+
+/**
+ * Return the columns of a link's baselines, null if unknown: column mean, positional prior, and the weight above the
+ * larger. The names are those of the messages.
+ * @param {number} weight @param {Doubts} doubts
+ */
+export function baselinesOf(weight, doubts) {
+  return {
+    columnMean: Number.isNaN(doubts.usual) ? null : doubts.usual,
+    prior: doubts.placed,
+    aboveBaseline: beyond(weight, doubts),
+  };
+}

@@ -1,7 +1,7 @@
 """The microscope on a Streamlit page, drawn by explore.js.
 
-The payload is small; the component fetches maps from ``base`` as binary frames when they become visible. The
-script has an address too, a different address for each language, so that no payload contains the messages.
+The payload is small; the component fetches maps from ``base`` as binary messages when they become visible. The script
+is served at an address for each language, so that no payload contains the messages.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ HERE = Path(__file__).parent
 
 
 def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
-    """Draw the microscope; ``on_selection`` is called if the visitor changes the selection.
+    """Draw the microscope; call ``on_selection`` if the visitor changes the selection.
 
-    The new selection is session_state[key].selection. ``on_again`` is called if the server no longer has the trace.
+    The new selection is session_state[key].selection. ``on_again`` is called if the server has dropped the trace.
     """
     _component(active_language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
 

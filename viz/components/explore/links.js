@@ -6,7 +6,7 @@ import { labelStep } from "../shared/labels.js";
 import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
-import { doubtsIn } from "./crowd.js";
+import { baselinesOf, doubtsIn } from "./crowd.js";
 import { argmax, minus, short } from "./numbers.js";
 import { picker } from "./picker.js";
 import { cleared } from "../shared/pens.js";
@@ -15,8 +15,9 @@ import { topLinks } from "./truth.js";
 import { fill } from "../shared/words.js";
 
 /** @import { App, Rows } from "./types.js" */
+/** @typedef {keyof ReturnType<typeof baselinesOf>} BaselineName */
 
-const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weight", "others_give", "place_gets"];
+const COLUMNS = ["layer", "head", "from_index", "from", "to_index", "to", "weight", "column_mean", "positional_prior", "above_baseline"];
 
 /** @param {App} app */
 export function createLinks(app) {
@@ -35,6 +36,8 @@ export function createLinks(app) {
   const note = h("p", { class: "note" });
   const token = h("th", { scope: "col" });
   const other = h("span", {});
+  const weighed = h("th", { scope: "col" }, say.weight);
+  const corrected = h("th", { scope: "col", title: say.aboveHint }, say.aboveBaseline);
   const table = h(
     "table",
     {},
@@ -47,8 +50,10 @@ export function createLinks(app) {
         {},
         ...[say.layer, say.headColumn].map((text) => h("th", { scope: "col" }, text)),
         token,
-        h("th", { scope: "col" }, say.weight),
-        h("th", { scope: "col", title: say.othersGiveHint }, say.othersGive),
+        weighed,
+        h("th", { scope: "col", title: say.columnMeanHint }, say.columnMean),
+        h("th", { scope: "col", title: say.priorHint }, say.prior),
+        corrected,
       ),
     ),
     body,
@@ -100,12 +105,15 @@ export function createLinks(app) {
     const { focus, target } = app.linkOf(app.store.state.kept);
     if (!at || !weights || focus === null || target === null) return app.tip.hide();
     const weight = weights[at.layer * app.data.heads + at.head];
-    const usual = doubtsIn(app)?.({ ...at, query: focus, key: target, weight }).usual ?? NaN;
+    const doubts = doubtsIn(app)?.({ ...at, query: focus, key: target, weight });
+    const baselines = Object.entries(doubts ? baselinesOf(weight, doubts) : {});
     app.tip.show(
       [
         app.name(at.layer, at.head),
         fill(say.link, { ...app.linkNames(), weight: minus(weight.toFixed(4)) }),
-        Number.isNaN(usual) ? "" : `${say.othersGive} ${usual.toFixed(4)}`,
+        ...baselines.map(([name, value]) =>
+          value === null ? "" : `${say[/** @type {BaselineName} */ (name)]} ${minus(value.toFixed(4))}`
+        ),
       ],
       event.clientX,
       event.clientY,
@@ -194,8 +202,6 @@ export function createLinks(app) {
       key: facing === "out" ? link.token : pivot,
     }));
   }
-  /** @param {import("./crowd.js").Doubts|undefined} doubts */
-  const othersGive = (doubts) => (doubts && !Number.isNaN(doubts.usual) ? short(doubts.usual) : "–");
   /** @param {Rows} rows @param {number} pivot */
   function list(rows, pivot) {
     const { facing, by: how } = app.store.state.kept;
@@ -208,6 +214,10 @@ export function createLinks(app) {
     const cells = app.cellsOf(end);
     const out = facing === "out";
     setText(token, out ? say.token : say.lookedAt);
+    const ranked = how === "weight" || doubts === null ? weighed : corrected;
+    for (const column of [weighed, corrected]) {
+      setAttribute(column, "aria-sort", column === ranked ? "descending" : "none");
+    }
     setText(caption, fill(out ? say.top : say.topIn, { focus: quoted(pivot) }));
     body.replaceChildren(
       ...strongest(rows, pivot, 10).map(({ layer, head, token, weight, query, key }) =>
@@ -230,7 +240,9 @@ export function createLinks(app) {
           ),
           h("td", { dir: "auto" }, visible(cells[token].text)),
           h("td", {}, short(weight)),
-          h("td", {}, othersGive(doubts?.({ layer, head, query, key, weight }))),
+          ...(doubts
+            ? Object.values(baselinesOf(weight, doubts({ layer, head, query, key, weight })))
+            : [null, null, null]).map((value) => h("td", {}, value === null ? "–" : short(value))),
         )
       ),
     );
@@ -244,8 +256,8 @@ export function createLinks(app) {
       ({ layer, head, query, key, weight }) => {
         const [from, to] = [app.data.queries[query].text, keys[key].text];
         const found = doubts?.({ layer, head, query, key, weight });
-        const others = found && !Number.isNaN(found.usual) ? found.usual : "";
-        return [layer, head, query, from, key, to, weight, others, found?.placed ?? ""];
+        const baselines = found ? Object.values(baselinesOf(weight, found)) : [null, null, null];
+        return [layer, head, query, from, key, to, weight, ...baselines.map((value) => value ?? "")];
       },
     );
     const { model, text, pair } = app.data;

@@ -12,13 +12,6 @@ export function short(weight) {
   return weight.toFixed(2);
 }
 
-/** Format a share of attention for a sentence; small shares keep a digit instead of 0%. @param {number} share */
-export function percent(share) {
-  const parts = 100 * share;
-  if (parts > 0 && parts < 0.95) return parts < 0.05 ? "<0.1%" : `${parts.toFixed(1)}%`;
-  return `${Math.round(parts)}%`;
-}
-
 /**
  * Return the end of a colour scale: the largest weight rounded up to a leading digit, tolerating a byte's rounding
  * error.

@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { argmax, edge, isExact, minus, niceTop, percent, pooledIndex, poolMax, short, tileAt } from "./numbers.js";
+import { argmax, edge, isExact, minus, niceTop, pooledIndex, poolMax, short, tileAt } from "./numbers.js";
 
 describe("numbers", () => {
   test("weights are short but never falsely zero", () => {
     assert.deepEqual([0, 0.677, 1, 0.004, 0.0001].map(short), ["0.00", "0.68", "1.00", "0.004", "<0.001"]);
-  });
-
-  test("shares are percentages that are never falsely zero", () => {
-    assert.deepEqual([0, 0.512, 1, 0.004, 0.0001].map(percent), ["0%", "51%", "100%", "0.4%", "<0.1%"]);
   });
 
   test("a scale ends at the largest weight rounded up", () => {

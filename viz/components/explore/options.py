@@ -59,10 +59,8 @@ class MicroscopeOptions:
     by: str = option(  # Measure that ranks links.
         "excess",
         label=gettext_lazy("Strength"),
-        help=gettext_lazy(
-            "Excess: the weight above the larger of its column mean and positional prior. Weight: the model's own."
-        ),
-        choices={"excess": gettext_lazy("excess"), "weight": gettext_lazy("weight")},
+        help=gettext_lazy("The weight minus the larger of column mean and positional prior."),
+        choices={"excess": gettext_lazy("weight above baseline"), "weight": gettext_lazy("weight")},
     )
 
 
@@ -71,14 +69,15 @@ DECLARED = options_of(MicroscopeOptions)
 OF_PATCHES = replace(
     DECLARED["by"],
     help=gettext_lazy("Excess: the weight above the mean that other patches give this token. Weight: the model's own."),
-    choices={**DECLARED["by"].choices, "excess": gettext_lazy("beyond what other patches get")},
+    choices={**DECLARED["by"].choices, "excess": gettext_lazy("excess")},
 )
 
 
 def options_for(view: View) -> Mapping[str, Option]:
     """Return the declarations of the view options, with the choices and labels that fit this text.
 
-    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no words.
+    Signed maps have no measures, and no option for the weight above the column mean. Pictures have only measures that
+    need no words.
     """
     by = OF_PATCHES if view.grids is not None else DECLARED["by"]
     measured = () if view.is_signed else tuple(measure.name for measure in measures_of(view))

@@ -72,11 +72,19 @@ export function createExport(app, current) {
   const image = imageForm();
   image.link.addEventListener("click", close);
   // The index lets a click between two entries keep the focus inside the menu.
-  const items = h("div", { class: "items", tabindex: "-1" }, image.el, ...figureButtons, ...grid, ...links);
-  const el = h("details", { class: "menu files", onkeydown, onfocusout }, title, items);
+  const methods = h("pre", { class: "methods", "aria-label": say.methods, hidden: true, tabindex: "0" });
+  const items = h("div", { class: "items", tabindex: "-1" }, image.el, ...figureButtons, ...grid, ...links, methods);
+  const el = h("details", { class: "menu files", onkeydown, onfocusout, ontoggle }, title, items);
 
   function close() {
     el.open = false;
+  }
+  /** Show the methods sentence and the citation of the selected head, from the server. */
+  async function ontoggle() {
+    if (!el.open || !app.data.base) return;
+    const answer = await fetch(exportAddress(app.data, app.store.state.kept, "txt")).catch(() => null);
+    methods.hidden = !answer?.ok;
+    if (answer?.ok) setText(methods, await answer.text());
   }
   /** @param {KeyboardEvent} event */
   function onkeydown(event) {

@@ -1,14 +1,14 @@
 // The sentence about the link in question, the note about its baselines, and the strongest links.
 
 import { quoteWord, wordRange } from "./cells.js";
-import { argmax, percent, short, slice } from "./numbers.js";
+import { argmax, short, slice } from "./numbers.js";
+import { percent } from "../shared/texts.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */
 
 const SHORT = 0.01; // the smallest missing share of a row that the note mentions
-const TOLD = 0.2; // the smallest positional prior that the note mentions
 
 /**
  * @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or its remainder beyond
@@ -152,7 +152,9 @@ export function doubt(facts) {
       const id = l * rows[0].heads + h;
       return strength(id, said, rows[0].data[id * rows[0].count + said]);
     };
-    clauses.push(fill(say.corrected, rankOf(corrected(layer, head), overHeads(rows[0], facts.attending, corrected))));
+    const own = corrected(layer, head);
+    const rank = rankOf(own, overHeads(rows[0], facts.attending, corrected));
+    clauses.push(fill(say.corrected, { ...rank, weight: percent(own) }));
   }
   if (rest && out && rows.length === 1) {
     const share = 1 - slice(rows[0], layer, head).reduce((sum, weight) => sum + weight, 0);
@@ -174,7 +176,7 @@ function baselines({ say, pivots, pivot, others, facing, doubts }, said, weight)
   const clauses = [];
   const key = quoteWord(out ? others : pivots, out ? said : pivot); // other words do not attend to “itself”
   if (!Number.isNaN(known.usual)) clauses.push(fill(say.usual, { key, weight: percent(known.usual) }));
-  if (known.placed && known.placed >= TOLD && known.placed > (known.usual || 0)) {
+  if (known.placed && known.placed > (known.usual || 0)) {
     const ahead = out ? said - pivot : pivot - said;
     const place = ahead === 0
       ? say.ownPlace

@@ -79,16 +79,16 @@ def mount(
     numbers: bool | None = None,
     about: About = (),
 ) -> None:
-    """Draw the matrices; ``on_pick`` is called if a cell is picked, which ``picked_cell(key)`` returns.
+    """Draw the matrices; call ``on_pick`` if the visitor picks a cell.
 
-    ``about`` has the same meaning as in ``payload``.
+    Inside ``on_pick``, ``picked_cell(key)`` returns the cell. ``about`` is as in ``payload``.
     """
     data = payload(sheets, on_pick is not None, numbers, about)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_cell(key: str) -> tuple[int, int, int] | None:
-    """Return (matrix, row, column) of the picked cell, or None; valid inside ``on_pick``."""
+    """Return (matrix, row, column) of the picked cell, or None; call it inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None

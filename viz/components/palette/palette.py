@@ -13,7 +13,10 @@ from viz.components.script import script, stylesheet, words_field
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """An entry of the palette; ``note`` is shown below the title, and a term has no ``id`` because it opens nothing."""
+    """An entry of the palette; ``note`` is shown below the title.
+
+    A term of the glossary has no ``id``, because it opens nothing.
+    """
 
     id: str
     kind: str  # "page", "setting" or "term".
@@ -31,7 +34,10 @@ def payload(entries: Sequence[PaletteEntry]) -> dict[str, Any]:
 
 
 def mount(entries: Sequence[PaletteEntry], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the palette's button; ``on_pick`` is called for an entry, whose id is session_state[key].picked."""
+    """Draw the palette's button; call ``on_pick`` if the visitor picks an entry.
+
+    The id of the entry is session_state[key].picked.
+    """
     _COMPONENT(data=payload(entries), key=key, on_picked_change=on_pick)
 
 

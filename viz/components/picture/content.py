@@ -89,9 +89,9 @@ def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "hea
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
     """Return rows of a head's map, shape (row, key) float32; with ``by="norms"``, of weights times value norms.
 
-    Each weight is then multiplied by the norm of its value vector, and each row is scaled to sum to one: the share of
-    the head's output from each key (after arXiv:2004.10102, which also includes the output matrix). Records without
-    values return their weights.
+    With norms, each weight is multiplied by the norm of its value vector, and each row is scaled to sum to one. It is
+    then each key's share of the head's output (after arXiv:2004.10102, which also includes the output matrix). Records
+    without values return their weights.
     """
     weights = record.weights(head, rows)
     if by != "norms" or not isinstance(record, Record):
@@ -100,9 +100,9 @@ def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -
 
 
 def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str) -> FloatArray:
-    """Return a token's row of the map in every head, or its column if ``facing`` is "in".
+    """Return a token's attention in every head, shape (layer, head, token) float32.
 
-    The shape is (layer, head, token), float32. ``by`` is as in ``head_map``.
+    It is the token's row of the map, or its column if ``facing`` is "in". ``by`` is as in ``head_map``.
     """
     found = []
     for record in (one.quick() for one in records):
@@ -117,9 +117,9 @@ def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str
 
 
 def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
-    """Return the attention rollout from the first layer to the last layer, shape (query, key) float32.
+    """Return the attention rollout over all layers, shape (query, key) float32.
 
-    Each layer is half the mean of its heads and half the identity, for the residual stream (arXiv:2005.00928).
+    Each layer is the mean of its heads' maps, averaged with the identity for the residual stream (arXiv:2005.00928).
     """
     means = [sum(quick.weights(head) for head in range(quick.heads)) for quick in (one.quick() for one in records)]
     return rollout(with_residual(shares(np.stack(means).astype(np.float32))))
@@ -150,7 +150,7 @@ class PictureSelection:
 
 
 def part_of(trace: Trace) -> str:
-    """Return the stack whose tokens are the picture's patches."""
+    """Return the stack (encoder or decoder) that reads the picture's patches."""
     return "encoder" if "encoder" in trace.parts else trace.part
 
 
@@ -182,8 +182,8 @@ def payload(  # noqa: PLR0913  (the fields of the payload)
     inside: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """Return the data for picture.js, with the fields of its typedef PictureData.
 
-    ``base`` and ``query`` are the parts of every address that the script fetches; ``inside`` contains the maps of
-    a page without a server.
+    The script fetches maps from addresses that begin with ``base`` and end with ``query``. On a page without a server,
+    ``inside`` has the maps.
     """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box

@@ -16,15 +16,15 @@ from viz.components.script import script, stylesheet, words_field
 
 
 def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw the view of a picture; ``on_pick`` is called if the visitor selects something.
+    """Draw the view of a picture; call ``on_pick`` if the visitor selects something.
 
-    ``picked_selection(key, …)`` then returns the selection.
+    Inside ``on_pick``, ``picked_selection(key, …)`` returns the selection.
     """
     _COMPONENT(data=data, key=key, on_picked_change=on_pick)
 
 
 def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureSelection | None:
-    """Return the visitor's selection, or None if it is invalid; valid inside ``on_pick``."""
+    """Return the visitor's selection, or None if it is invalid; call it inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict):
         return None
@@ -38,7 +38,7 @@ def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureS
 
 
 def pasted_file(key: str) -> bytes | None:
-    """Return the file that the visitor pasted, or None; valid inside ``on_pick``.
+    """Return the file that the visitor pasted, or None; call it inside ``on_pick``.
 
     Invalid base64 gives an empty file.
     """
@@ -63,9 +63,9 @@ NAMES = ("one", "other")
 
 
 def mount_regions(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw a picture on which regions can be marked; ``on_pick`` is called for each region.
+    """Draw a picture on which regions can be marked; call ``on_pick`` for each region.
 
-    ``picked_region(key, …)`` then returns the region.
+    Inside ``on_pick``, ``picked_region(key, …)`` returns the region.
     """
     _REGIONS(data=data, key=key, on_picked_change=on_pick)
 
@@ -89,7 +89,7 @@ def regions_payload(trace: Trace, photo: str, title: str, regions: dict[str, Reg
 
 
 def picked_region(key: str, grid: Grid) -> tuple[str, Region] | None:
-    """Return the name and the place of the marked region, or None if invalid; valid inside ``on_pick``."""
+    """Return the name and the place of the marked region, or None if invalid; call it inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict) or found.get("name") not in NAMES:
         return None

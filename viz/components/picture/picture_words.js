@@ -1,6 +1,6 @@
 // Describes the image view in sentences: the region with the largest weight, and the weight of tokens without a patch.
 
-import { visible } from "../shared/texts.js";
+import { percent, visible } from "../shared/texts.js";
 import { _, sentence } from "../shared/words.js";
 import { ninths, onPatches, patchOf, placeOfMost, total } from "./picture_looks.js";
 
@@ -47,7 +47,7 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
       head,
       token,
       region: _(NINTHS[most]),
-      mean: means[most].toFixed(3),
+      mean: percent(means[most]),
     });
   }
   const most = placeOfMost(parts.map(({ sum }) => sum));
@@ -55,10 +55,10 @@ export function lookSaid({ head, token, facing, by, grid, weights }) {
   const told = {
     head,
     token,
-    share: inTwoDigits(share),
+    share: percent(share),
     region: _(NINTHS[most]),
-    most: inTwoDigits(parts[most].sum),
-    rest: inTwoDigits(Math.max(0, total(weights) - share)),
+    most: percent(parts[most].sum),
+    rest: percent(Math.max(0, total(weights) - share)),
   };
   if (by === "norms") {
     return _(

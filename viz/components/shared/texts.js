@@ -1,4 +1,4 @@
-// Tokens and tables as text: invisible characters are made visible, spreadsheet formulas are neutralised.
+// Tokens, shares and tables as text: invisible characters are made visible, spreadsheet formulas are neutralised.
 
 const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // marks that would reorder the text around the token
 export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
@@ -7,6 +7,13 @@ const HAN = "\\u2e80-\\u2fff\\u3040-\\u9fff\\uf900-\\ufaff"; // Chinese characte
 const PARTS = new RegExp(`[（《“‘]*[${HAN}][、。，：；？！）》”’]*\\s*|[^\\s${HAN}]+\\s*|\\s+`, "gu");
 export const PIECE = "##"; // prefix of a subword that continues the previous token's word
 export const BYTE = "<0x"; // prefix of a byte token, which is a part of a character
+
+/** Format a share of attention for a sentence; small shares keep a digit instead of 0%. @param {number} share */
+export function percent(share) {
+  const parts = 100 * share;
+  if (parts > 0 && parts < 0.95) return parts < 0.05 ? "<0.1%" : `${parts.toFixed(1)}%`;
+  return `${Math.round(parts)}%`;
+}
 
 /** Return a token's text with its invisible characters made visible. @param {string} text */
 export function visible(text) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { breakable, csv, csvField, fileName, isRtl, visible } from "./texts.js";
+import { breakable, csv, csvField, fileName, isRtl, percent, visible } from "./texts.js";
 
 describe("tokens", () => {
   test("nothing invisible stays invisible", () => {
@@ -17,6 +17,10 @@ describe("tokens", () => {
     assert.deepEqual(breakable("第 3 层（头），ab"), ["第 ", "3 ", "层", "（头），", "ab"]);
     assert.deepEqual(breakable("它看。“它”说"), ["它", "看。", "“它”", "说"]);
     assert.deepEqual(breakable(""), []);
+  });
+
+  test("shares are percentages that are never falsely zero", () => {
+    assert.deepEqual([0, 0.512, 1, 0.004, 0.0001].map(percent), ["0%", "51%", "100%", "0.4%", "<0.1%"]);
   });
 
   test("direction is that of the first letter", () => {

@@ -3,7 +3,7 @@
 /** @import { Selection } from "../explore/types.js" */
 /** @typedef {{lang?: string, text?: string, words?: string, lesson?: string, step?: string, own?: string,
  * pair?: string, off?: string, similar?: string, masked?: string}} Where own to similar: the fields of a live text;
- * masked: the text with masked words */
+ * with a lesson, own and pair are the reader's text in its step; masked: the text with masked words */
 
 const NUMBERS = ["layer", "head", "focus", "target"];
 const PLACES = ["lang", "text", "words", "lesson", "step", "own", "pair", "off", "similar", "masked"];

@@ -6,6 +6,7 @@ import { nodesOf, textOfTree } from "./markup.js";
 import { createQuestion } from "./question.js";
 
 /** @import { Selection } from "../explore/types.js" */
+/** @import { LiveStep } from "./live_lesson.js" */
 /** @import { Markup } from "./markup.js" */
 /** @import { createProgress } from "./progress.js" */
 /** @import { Question } from "./question.js" */
@@ -19,6 +20,7 @@ import { createQuestion } from "./question.js";
  * @property {Markup[]} text
  * @property {string[]} notes sentences about the view, such as what only the app can do
  * @property {MapsView|MatrixView|GuessesView|null} view
+ * @property {LiveStep|null} live null if the view cannot show a reader's own text
  * @property {""|"view"|"results"} held the part of the view that the first answer opens
  * @property {Question|null} question
  */
@@ -58,7 +60,7 @@ export function lessonList(lessons, progress, go) {
 /**
  * Return the element of a step, and the function that tells its question about a selection in the view.
  * @param {Lesson} lesson @param {number} at @param {Progress} progress
- * @param {{go: (name: string|null, step: number) => void, answered: () => void}} hooks
+ * @param {{go: (name: string|null, step: number) => void, answered: (first: boolean) => void}} hooks
  */
 export function lessonStep(lesson, at, progress, { go, answered }) {
   const { name, steps } = lesson;
@@ -71,7 +73,7 @@ export function lessonStep(lesson, at, progress, { go, answered }) {
     const first = progress.answer(name, at).tries === 0;
     progress.note(name, at, changes);
     setText(summary, worksheetLabel());
-    if (first && changes.tries) answered();
+    answered(first && Boolean(changes.tries));
     return progress.answer(name, at);
   });
   const asked = steps.flatMap((one, number) => (one.question ? [number] : []));

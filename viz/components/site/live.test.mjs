@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { wordsOf } from "./live_cells.js";
+import { fillNumbers, placeOfWord } from "./live_checks.js";
 import { largestDifference, placeAfterEdit } from "./live_payload.js";
 import { interleave, likeliest, masksOf } from "./live_predictions.js";
 import { similarityOf, tableOfWords } from "./live_similarity.js";
@@ -20,6 +21,26 @@ describe("the selection after an edit", () => {
   test("a new text has no place", () =>
     assert.equal(placeAfterEdit(before, cells("[CLS]", "a", "new", "text", "[SEP]"), 1), null));
   test("nothing was selected", () => assert.equal(placeAfterEdit(before, before, null), null));
+});
+
+describe("a check", () => {
+  const words = cells("[CLS]", "The", "bank", "the", "#2").map((cell) => ({ ...cell, word: null }));
+  test("a word is found in any case, and by its number", () =>
+    assert.deepEqual(["BANK", "the#2", "the#1", "#2", "[cls]"].map((word) => placeOfWord(words, word)), [
+      2,
+      3,
+      1,
+      4,
+      0,
+    ]));
+  test("a word that is missing is an error", () => {
+    for (const word of ["a", "the#3", "the#0", ""]) assert.throws(() => placeOfWord(words, word), Error);
+  });
+  test("numbers have the precision of the template", () =>
+    assert.equal(
+      fillNumbers("{layer}: {weight:.3f} {share:.1%} {word}", { layer: 1, weight: 0.06, share: 0.6, word: "{a}" }),
+      "1: 0.060 60.0% {a}",
+    ));
 });
 
 test("a text is split at white space, punctuation and Chinese characters", () =>

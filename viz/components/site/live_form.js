@@ -2,25 +2,16 @@
 
 import { h, setText } from "../shared/elements.js";
 import { _, together } from "../shared/words.js";
-import { refuseLong } from "./live_model.js";
-import { largestDifference, liveView } from "./live_payload.js";
+import { largestDifference } from "./live_payload.js";
+import { createRuns, createTimer, textBox } from "./live_runs.js";
 import { createSimilarity } from "./live_table.js";
 
-/** @import { Cell, Payload, Selection, Source } from "../explore/types.js" */
+/** @import { Payload, Selection, Source } from "../explore/types.js" */
 /** @import { Manifest, Model, Pass } from "./live_model.js" */
-/** @import { Ran } from "./live_payload.js" */
+/** @import { Page } from "./live_runs.js" */
 /** @typedef {{own: string, pair: string, off: string, similar: string}} Fields of the address: both texts, the
  * ablated heads, and "1" with the table of similarity */
-/**
- * The page around: `show` draws a text, `selection` returns what is selected, and `recorded` the recorded text that is
- * shown, if any.
- * @typedef {object} Host
- * @property {(payload: Payload, source: Source, fields: Fields) => void} show
- * @property {() => Partial<Selection>} selection
- * @property {() => Payload|null} recorded @property {() => string} language
- */
-
-export const REST = 250; // ms without a key until a text runs
+/** @typedef {Page & {show: (payload: Payload, source: Source, fields: Fields) => void}} Host draws a text */
 
 /** Return a head's name. @param {number} id layer × heads + head @param {{heads: number}} sizes */
 const nameOf = (id, { heads }) => `${Math.floor(id / heads)}-${id % heads}`;
@@ -31,8 +22,9 @@ const nameOf = (id, { heads }) => `${Math.floor(id / heads)}-${id % heads}`;
  * the Python app @param {Host} host
  */
 export function createForm(root, manifest, model, difference, host) {
-  const text = h("textarea", { rows: 2, dir: "auto", oninput: wait });
-  const pair = h("textarea", { rows: 2, dir: "auto", oninput: wait });
+  const timer = createTimer(run);
+  const runs = createRuns(manifest, model, host);
+  const [text, pair] = [textBox(timer.wait), textBox(timer.wait)];
   const ablate = h("button", {
     type: "button",
     class: "choice",
@@ -51,22 +43,10 @@ export function createForm(root, manifest, model, difference, host) {
   const similarity = createSimilarity(manifest.name);
   const removed = h("span", { role: "group", "aria-label": _("Ablated heads") });
   const said = h("p", { role: "status" });
-  const wrong = h("p", { role: "alert" });
   /** @type {Set<number>} */
   let ablated = new Set();
-  /** @type {Ran|null} the text without ablated heads */
-  let plain = null;
-  /** @type {import("./live_payload.js").Before|null} what was shown before, or what an address selects */
-  let before = null;
-  let timer = 0;
-  let runs = 0;
-  let shown = 0;
   let similar = false;
 
-  function wait() {
-    clearTimeout(timer);
-    timer = setTimeout(run, REST);
-  }
   function draw() {
     root.replaceChildren(
       h(
@@ -76,7 +56,7 @@ export function createForm(root, manifest, model, difference, host) {
         h("label", {}, _("Second text (optional)"), pair),
       ),
       h("div", { class: "own-heads" }, ablate, removed, compare),
-      ...[wrong, said, similarity.el],
+      ...[runs.wrong, said, similarity.el],
     );
   }
   function selectedHead() {
@@ -104,47 +84,18 @@ export function createForm(root, manifest, model, difference, host) {
       ),
     );
   }
-  /**
-   * Return the text with its pass, from the last one if the text is the same.
-   * @param {string} first @param {string|null} second
-   */
-  async function passOf(first, second) {
-    if (plain?.text === first && plain.pair === second) return plain;
-    const reading = model.read(first, second);
-    refuseLong(reading, manifest);
-    return { text: first, pair: second, reading, pass: await model.run(reading) };
-  }
-  async function run() {
-    clearTimeout(timer);
-    const number = ++runs;
-    const [first, second] = [text.value.trim(), pair.value.trim() || null];
-    if (!first) return setText(wrong, _("The {what} is empty. Type a word or a sentence.", { what: _("text") }));
-    try {
-      const found = await passOf(first, second);
-      const edited = ablated.size ? { ...found, pass: await model.run(found.reading, [...ablated]) } : found;
-      if (number < shown) return;
-      [shown, plain] = [number, found];
-      const recorded = host.recorded();
-      if (recorded && !before?.selection) before = { cells: recorded.queries };
-      const view = liveView(
-        manifest,
-        edited,
-        `live:${number}`,
-        before && { selection: host.selection(), ...before },
-        host.language(),
-      );
-      before = { cells: found.reading.cells };
-      setText(wrong, "");
-      setText(said, status(edited.pass, found.pass));
+  function run() {
+    timer.cancel();
+    const typedNow = { text: text.value.trim(), pair: pair.value.trim(), ablated: [...ablated] };
+    return runs.run(typedNow, ({ view, plain, edited, isLatest }) => {
+      setText(said, status(edited.pass, plain.pass));
       host.show(view.payload, view.source, typed());
       drawHeads();
-      await drawSimilarity(number, first, second);
-    } catch (error) {
-      if (number === runs) setText(wrong, error instanceof Error ? error.message : String(error));
-    }
+      return drawSimilarity(plain.text, plain.pair, isLatest);
+    });
   }
-  /** @param {number} number of the run @param {string} first @param {string|null} second */
-  async function drawSimilarity(number, first, second) {
+  /** @param {string} first @param {string|null} second @param {() => boolean} isLatest */
+  async function drawSimilarity(first, second, isLatest) {
     compare.hidden = second === null || manifest.pooling === null;
     compare.setAttribute("aria-pressed", String(similar));
     if (!similar || second === null || manifest.pooling === null) return similarity.hide();
@@ -153,7 +104,7 @@ export function createForm(root, manifest, model, difference, host) {
       const reading = model.read(text);
       encoded.push({ text, reading, states: (await model.run(reading, [...ablated])).states });
     }
-    if (number === shown) similarity.show(encoded[0], encoded[1], manifest.pooling);
+    if (isLatest()) similarity.show(encoded[0], encoded[1], manifest.pooling);
   }
   /** Return the content of the form. @returns {Fields} */
   function typed() {
@@ -168,7 +119,7 @@ export function createForm(root, manifest, model, difference, host) {
     if (!text.isConnected) draw();
     const recorded = fields.own ? null : host.recorded();
     const starts = recorded && !recorded.pair && recorded.queries.length <= manifest.longest ? recorded : null;
-    before = fields.own && selection ? { selection } : null;
+    runs.select(fields.own ? selection : null);
     text.value = fields.own || starts?.text || manifest.check.text;
     pair.value = fields.pair;
     similar = fields.similar === "1";

@@ -5,10 +5,10 @@ import { saveMenu } from "../shared/save_menu.js";
 import { saveTable, tableOf } from "../shared/tables.js";
 import { _ } from "../shared/words.js";
 import { wordsOf } from "./live_cells.js";
-import { REST } from "./live_form.js";
 import { refuseLong } from "./live_model.js";
 import { createOffer, megabytes } from "./live_offer.js";
 import { MASK, masksOf, openPredictor } from "./live_predictions.js";
+import { createTimer, textBox } from "./live_runs.js";
 
 /** @import { Offer } from "./live_offer.js" */
 /** @import { MaskManifest, Prediction, Predictor } from "./live_predictions.js" */
@@ -25,16 +25,9 @@ const probabilityText = (probability) => `${(100 * probability).toFixed(1)}%`;
  * keep stores a text that ran
  */
 function createMaskForm(root, manifest, model, keep) {
-  let timer = 0;
+  const timer = createTimer(run);
   let runs = 0;
-  const text = h("textarea", {
-    rows: 2,
-    dir: "auto",
-    oninput: () => {
-      clearTimeout(timer);
-      timer = setTimeout(run, REST);
-    },
-  });
+  const text = textBox(timer.wait);
   const words = h("div", { class: "own-heads", role: "group", "aria-label": _("Mask word") });
   const wrong = h("p", { role: "alert" });
   const said = h("p", { class: "unseen", role: "status" });
@@ -77,7 +70,7 @@ function createMaskForm(root, manifest, model, keep) {
     return reading;
   }
   async function run() {
-    clearTimeout(timer);
+    timer.cancel();
     const number = ++runs;
     const given = text.value.trim();
     try {

@@ -8,8 +8,8 @@ import { recordedSource } from "./recorded.js";
 /** @import { Cell, Payload, Selection } from "../explore/types.js" */
 /** @import { Reading } from "./live_cells.js" */
 /** @import { Manifest, Model, Pass } from "./live_model.js" */
-/** @typedef {{cells?: Cell[], selection?: Partial<Selection>}} Before the cells shown before, or the selection of an
- * address */
+/** @typedef {{cells?: Cell[], selection?: Partial<Selection>, keepsHead?: boolean}} Before the cells shown before, or
+ * the selection of an address; `keepsHead` keeps the head of a word that is gone */
 /** @typedef {{text: string, pair: string|null, reading: Reading, pass: Pass}} Ran a text with its pass */
 
 const WARM_UPS = 5; // passes before the first text, because the browser optimises the runtime while it runs
@@ -46,7 +46,8 @@ export function liveView(manifest, { text, pair, reading, pass }, base, before, 
     before ? placeAfterEdit(before.cells ?? cells, cells, at) : null
   );
   const first = { layer: 0, head: 0, focus: Math.min(1, cells.length - 1), ...found.best };
-  const place = focus === null ? { ...first, target: null } : { focus, target };
+  const fallback = before?.keepsHead ? { focus: first.focus } : first;
+  const place = focus === null ? { ...fallback, target: null } : { focus, target };
   /** @type {Payload} */
   const payload = {
     ...template,

@@ -13,11 +13,11 @@ import { createLive } from "./live.js";
 import { createMasks } from "./live_masks.js";
 import { moveSelection } from "./merging.js";
 import { fitPicture, recordedPicture } from "./pictures.js";
-import { createProgress } from "./progress.js";
+import { createProgress, isOver } from "./progress.js";
 import { payloadOf, recordedSource } from "./recorded.js";
 import { unpack } from "./unpack.js";
 
-/** @import { Payload, Report, Selection } from "../explore/types.js" */
+/** @import { Payload, Report, Selection, Source } from "../explore/types.js" */
 /** @import { Frame } from "../shared/frames.js" */
 /** @import { Where } from "./address.js" */
 /** @import { Offer } from "./live_offer.js" */
@@ -151,10 +151,9 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /** @type {import("./live_form.js").Host["show"]} */
   function showLive(payload, source, fields) {
     where = { lang: where.lang, text: LIVE, ...fields };
-    [drawn, kept] = [payload, payload.selection];
     place("lesson").hidden = true;
     drawLists();
-    stand.maps(payload, source, { selection: keep });
+    drawMaps(payload, source);
     setText(place("error"), "");
     const known = fromHash(location.hash).where.text === LIVE;
     history[known ? "replaceState" : "pushState"](null, "", addressOf(where, kept));
@@ -162,6 +161,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /** Show a text or a step with a selection. @param {Where} to @param {Partial<Selection>} selection */
   async function show(to, selection) {
     where = to;
+    live?.leave(to.lesson !== undefined);
     drawLists();
     try {
       if (to.lesson === undefined) await showText(to, selection);
@@ -175,7 +175,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
   async function showText(to, selection) {
     place("lesson").hidden = true;
     if (variantOf(to.text).variant.kind === "picture") return showPicture(to, selection);
-    const header = await showMaps(to, String(to.text), to.words === "1", selection, false, () => {});
+    const header = await showMaps(to, String(to.text), to.words === "1", selection, false);
     if (header) drawWords(header);
   }
   /** @param {Where} to @param {Partial<Selection>} selection */
@@ -191,7 +191,7 @@ export function startSite({ languages, parts, live: offer }, registered) {
   /**
    * Show the maps of a file; return its header, or null if the reader has gone elsewhere.
    * @param {Where} to @param {string} file @param {boolean} words @param {Partial<Selection>} selection
-   * @param {boolean} quiet @param {(selection: Selection) => void} tell
+   * @param {boolean} quiet @param {(selection: Selection) => void} [tell]
    */
   async function showMaps(to, file, words, selection, quiet, tell) {
     const frame = await loadText(file);
@@ -199,15 +199,21 @@ export function startSite({ languages, parts, live: offer }, registered) {
     const { header } = frame;
     const payload = payloadOf(header, tongue.code, words);
     const first = moveSelection(header.payload.selection, header.payload, payload);
-    drawn = { ...payload, quiet, base: toHash(to), selection: { ...first, ...selection } };
-    kept = drawn.selection;
-    stand.maps(drawn, recordedSource(frame, words), {
+    const shown = { ...payload, quiet, base: toHash(to), selection: { ...first, ...selection } };
+    drawMaps(shown, recordedSource(frame, words), tell);
+    return header;
+  }
+  /**
+   * @param {Payload} payload @param {Source} source @param {(selection: Selection) => void} [tell] follows a selection
+   */
+  function drawMaps(payload, source, tell = () => {}) {
+    [drawn, kept] = [payload, payload.selection];
+    stand.maps(payload, source, {
       selection: (chosen) => {
         keep(chosen);
         tell(chosen);
       },
     });
-    return header;
   }
   /** Store a selection in the address. @param {Partial<Selection>} selection */
   function keep(selection) {
@@ -235,13 +241,34 @@ export function startSite({ languages, parts, live: offer }, registered) {
     if (where !== to) return;
     const at = Math.max(0, Math.min(Number(to.step) - 1 || 0, lesson.steps.length - 1));
     progress.setPlace(lesson.name, at);
-    const answered = () => lesson.steps[at].held && show(to, kept);
+    const answered = (/** @type {boolean} */ first) =>
+      first && lesson.steps[at].held ? show(where, kept) : live?.answered();
     const shown = lessonStep(lesson, at, progress, { go: goLesson, answered });
     place("lesson").replaceChildren(shown.el);
     place("worksheet").replaceChildren(shown.worksheet);
-    const held = progress.answer(lesson.name, at).tries ? "" : lesson.steps[at].held;
-    await showStep(to, lesson.steps[at], held, selection, shown.follow);
+    const step = lesson.steps[at];
+    const held = progress.answer(lesson.name, at).tries ? "" : step.held;
+    await showStep(to, step, held, to.own ? {} : selection, shown.follow);
+    if (where !== to || !step.live || held === "view") return;
+    const own = {
+      step: step.live,
+      hasAnswer: Boolean(step.question?.right),
+      isOver: () => isOver(progress.answer(lesson.name, at)),
+      show: showOwn(held === "results", shown.follow),
+    };
+    live?.enter(place("lesson"), own, to, selection);
   }
+  /**
+   * Return a function that shows a reader's own text in the view of a step.
+   * @param {boolean} quiet @param {ReturnType<typeof lessonStep>["follow"]} follow
+   * @returns {import("./live_form.js").Host["show"]}
+   */
+  const showOwn = (quiet, follow) => (payload, source, { own, pair }) => {
+    where = { ...where, own, pair };
+    drawMaps({ ...payload, quiet }, source, ({ layer, head }) => follow({ layer, head, token: null }));
+    setText(place("error"), "");
+    history.replaceState(null, "", addressOf(where, kept));
+  };
   /**
    * Show the view of a step, without the part that is withheld.
    * @param {Where} to @param {Step} step @param {Step["held"]} held @param {Partial<Selection>} selection

@@ -1,4 +1,4 @@
-"""A forward pass drawn as rows of parts, each with its share for every token; stack.js draws it."""
+"""A forward pass drawn as rows of parts, each with its contribution to every token; stack.js draws it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ LEVELS = 255
 
 @dataclass(frozen=True, eq=False)
 class StackPart:
-    """A part of the forward pass, such as a head, with its share for each token; ``pick`` is its number."""
+    """A part of the forward pass, such as a head, with its contribution to each token.
+
+    ``pick`` is its number.
+    """
 
     name: str
     title: str  # for hover and for screen readers
@@ -28,7 +31,7 @@ class StackPart:
 
 @dataclass(frozen=True, eq=False)
 class StackRow:
-    """The parts of a row, such as those of a layer, in order; ``tokens`` name the tokens of the shares."""
+    """The parts in a row of the drawing, such as those of a layer; ``tokens`` names the tokens of their shares."""
 
     name: str
     parts: tuple[StackPart, ...]
@@ -63,7 +66,7 @@ def payload(
 
 
 def levels(shares: npt.NDArray[np.float32]) -> list[int]:
-    """Return shares as colour levels from 0 to 255; tokens that share a cell give their maximum.
+    """Return shares as colour levels from 0 to 255; tokens drawn in the same cell have their maximum.
 
     >>> levels(np.array([0.0, 0.5, 1.0], np.float32))
     [0, 128, 255]
@@ -84,12 +87,18 @@ def mount(  # noqa: PLR0913  # the drawing and its keyword options
     on_pick: Callable[[], None],
     about: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Draw the rows; ``on_pick`` is called if a part is picked, which ``picked_part(key)`` returns."""
+    """Draw the rows; call ``on_pick`` if the visitor picks a part.
+
+    Inside ``on_pick``, ``picked_part(key)`` returns the part.
+    """
     _COMPONENT(data=payload(rows, title, note, chosen, about), key=key, on_picked_change=on_pick)
 
 
 def picked_part(key: str) -> tuple[int, int | None] | None:
-    """Return (number of the picked part, clicked token or None), or None; valid inside ``on_pick``."""
+    """Return the number of the picked part and the clicked token (or None); None if nothing is picked.
+
+    Call it inside ``on_pick``.
+    """
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 2 or place[0] < 0:
         return None

@@ -1,8 +1,8 @@
 """The microscope as a standalone HTML file, which contains the maps and needs no server and no network.
 
-If the maps are small, the file contains all maps as float16, else all maps as square-root bytes (to 0.004, see
-attention.codec; 0.008 for signed maps). If they are larger still, it contains the maps of the heads nearest to the
-selected head, thumbnails of the rest, and the selected token's weights in all heads. The page states its contents.
+Small maps are all stored as float16, larger maps as square-root bytes (precise to 0.004, or to 0.008 for signed maps;
+attention.codec). If they are still too large, the file has the maps of the heads nearest to the selected head,
+thumbnails of the rest, and the selected token's weights in all heads. The page states its contents.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def standalone_html(  # noqa: PLR0913  (the parts of the file)
 ) -> str:
     """Return the microscope as a standalone HTML file.
 
-    ``payload``, ``habits`` (``places``), ``script`` and ``style`` come from viz/components/explore. ``most``
-    limits the bytes of maps, by default to those of a file; 0 leaves only thumbnails. ``theme`` is "light",
-    "dark", or "auto" for the system's theme. Raises TooLong if not even a single head's map fits into a file.
+    ``payload``, ``habits`` (the result of ``places``), ``script`` and ``style`` come from viz/components/explore.
+    ``most`` limits the bytes of maps; 0 leaves only thumbnails. ``theme`` is "light", "dark", or "auto" for the
+    system's theme. Raises TooLong if a file cannot contain even a single head's map.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)

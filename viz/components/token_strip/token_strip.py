@@ -64,16 +64,16 @@ def mount(  # noqa: PLR0913  (independent options, by name)
     diverging: bool = False,
     drawn: StripLines | None = None,
 ) -> None:
-    """Draw the chips, with lines between them if ``drawn`` is given.
+    """Draw the chips, with lines between them if ``drawn`` is given; call ``on_pick`` if a chip is picked.
 
-    ``on_pick`` runs if a chip is picked, and ``picked_chip(key)`` returns its index.
+    Inside ``on_pick``, ``picked_chip(key)`` returns its index.
     """
     data = payload(chips, title, on_pick is not None, diverging, drawn)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_chip(key: str) -> int | None:
-    """Return the index of the picked token, or None; valid inside ``on_pick``."""
+    """Return the index of the picked token, or None; call it inside ``on_pick``."""
     index = st.session_state.get(key, {}).get("picked")
     return index if type(index) is int and index >= 0 else None
 

@@ -70,15 +70,15 @@ def mount(  # noqa: PLR0913  (the drawing and its keyword options)
     chosen: tuple[int, int, int] | None = None,
     on_pick: Callable[[], None],
 ) -> None:
-    """Draw the steps of the tokenizers side by side; ``on_pick`` is called if a part is picked.
+    """Draw the steps of the tokenizers side by side; call ``on_pick`` if the visitor picks a part.
 
-    ``picked_part(key)`` then returns the part.
+    Inside ``on_pick``, ``picked_part(key)`` returns the part.
     """
     _COMPONENT(data=payload(texts, ways, chosen, title), key=key, on_picked_change=on_pick)
 
 
 def picked_part(key: str) -> tuple[int, int, int] | None:
-    """Return (tokenizer, text, word) of the picked part, or None; valid inside ``on_pick``."""
+    """Return (tokenizer, text, word) of the picked part, or None; call it inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None

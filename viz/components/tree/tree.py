@@ -28,7 +28,7 @@ Kind = Literal["kept", "ended", "dropped", "other"]  # a node's kind sets its sh
 
 @dataclass(frozen=True)
 class TreeNode:
-    """A token of the tree, with the id of the token before it (``parent``)."""
+    """A token of the tree; ``parent`` is the id of the token before it."""
 
     id: str
     parent: str | None  # None for the root
@@ -41,10 +41,10 @@ class TreeNode:
 def payload(  # noqa: PLR0913  (the fields of the payload)
     nodes: Sequence[TreeNode], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the data for tree.js, with the fields of its typedef TreeData; parents become indices.
+    """Return the data for tree.js, with the fields of its typedef TreeData; parents are given by index.
 
-    Raises ValueError unless the first node is the only root, every parent precedes its children, and all ids and
-    kinds are valid.
+    Raises ValueError unless the first node is the only root, every parent precedes its children, and all ids and kinds
+    are valid.
     """
     places: dict[str, int] = {}
     plain = []
@@ -78,15 +78,15 @@ def mount(  # noqa: PLR0913  (the drawing and its keyword options)
 ) -> None:
     """Draw the tree from left to right, children in order, with the path to ``current`` in bold.
 
-    ``on_pick`` is called if a node is picked, whose id ``picked_node(key)`` returns. ``unit`` is the unit of the
-    values, ``names`` the meaning of each kind. Raises ValueError if the nodes do not form a tree.
+    ``on_pick`` is called if the visitor picks a node; inside it, ``picked_node(key)`` returns the node's id. ``unit``
+    is the unit of the values, ``names`` the meaning of each kind. Raises ValueError if the nodes do not form a tree.
     """
     data = payload(nodes, title, current, on_pick is not None, unit, names)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_node(key: str) -> str | None:
-    """Return the id of the picked node, or None; valid inside ``on_pick``."""
+    """Return the id of the picked node, or None; call it inside ``on_pick``."""
     node = st.session_state.get(key, {}).get("picked")
     return node if isinstance(node, str) else None
 

@@ -13,10 +13,10 @@ from tests.support.cases import loop_over
 from ui.pages.by_hand.as_csv import pack
 from ui.pages.by_hand.example import example_of
 
-EVEN = "“je” gives “ai” 0.29 of its attention"
+EVEN = "“je” gives “ai” 29% of its attention"
 
 
-FIRST = "Head 1: “it” gives “cat” 0.92 of its attention"
+FIRST = "Head 1: “it” gives “cat” 92% of its attention"
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_a_link_brings_a_typed_number_back_and_what_it_makes_of_every_step() -> 
     w_k = example.w_k.copy()
     w_k[0, 0] = 40
     page = asked("by_hand", preset="tutorial", numbers=pack(replace(example, w_k=w_k)))
-    says(page, "gives itself 1.00")
+    says(page, "gives itself 100%")
     assert not any("A tutorial" in note for note in notes(page))
 
 

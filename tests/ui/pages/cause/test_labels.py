@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inference.task_heads import CLASSIFY, TAG, WHAT
-from inference.tasks.edit_effects import Effect
+from inference.tasks.edit_effects import Effect, LabelEffects
 from inference.tasks.labels import CHOICE, EACH
 from tests.support.asking import allowed, asked, notes, says
 from tests.support.tinylabels import save
@@ -20,7 +20,8 @@ LOGITS = np.array([[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]], np.float32)
 
 @pytest.mark.parametrize("sort", [CHOICE, EACH])
 def test_of_two_labels_the_probabilities_are_told(sort: str) -> None:
-    found = metric._pair_log_probs(sort, [2, 0], Effect(LOGITS, ("a", "b", "c")))  # noqa: SLF001  # the rule by itself
+    pair = metric.LabelPair(LabelEffects(), ("c", "a"), sort, (2, 0))
+    found = pair.reduce(Effect(LOGITS, ("a", "b", "c")))
     assert found.names == ("c", "a")
     odds = np.exp(LOGITS) if sort == CHOICE else 1 / (1 + np.exp(-LOGITS))
     shares = odds / odds.sum(axis=1, keepdims=True) if sort == CHOICE else odds

@@ -18,6 +18,7 @@ from ui.pages.classroom import teacher_view as desk_module
 from ui.pages.classroom.teacher_view import invitations, join_link
 from ui.run import classes
 from ui.run.fine_tuning import NOBODY, hash_cookie
+from ui.state import visitor_values
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +63,13 @@ def test_a_code_that_is_none_is_said_and_stays_typed() -> None:
     press(seat, "Join")
     assert any("There is no room “NOROOM”" in said for said in notes(seat, "refusal"))
     assert seat.text_input(key="classroom_code").value == "NOROOM"
+
+
+def test_an_empty_code_is_not_quoted() -> None:
+    seat = asked("classroom")
+    press(seat, "Join")
+    (said,) = notes(seat, "refusal")
+    assert "“" not in said
 
 
 @pytest.mark.slow
@@ -214,21 +222,23 @@ def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) 
     for page in ("by_hand", "lessons"):
         go(desk, page)
         said = " ".join(notes(desk))
-        assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost: Ben." in said
+        assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost." in said
+        assert "Lost: Ben." in notes(desk)
         assert ("everybody who follows sees this page" in said) is leads
     assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
+
+
+def tab(cookie: str, view: str = "by_hand") -> AppTest:
+    """Return the first page of a new tab in the browser that sends this cookie."""
+    page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    page.session_state[NOBODY] = cookie
+    return go(page, view)
 
 
 @pytest.mark.slow
 def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(classes, "_file", lambda: tmp_path)
     desk, code = opened()
-
-    def tab(cookie: str) -> AppTest:
-        """Return the first page of a new tab in the browser that sends this cookie."""
-        page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
-        page.session_state[NOBODY] = cookie
-        return go(page, "by_hand")
 
     resumed = tab(desk.session_state[NOBODY])
     assert code in resumed.query_params["class"]
@@ -237,6 +247,41 @@ def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPa
     assert "class" not in tab("a stranger's").query_params
     resumed.button(key="classroom_close").click().run()
     assert "class" not in go(resumed, "by_hand").query_params
+
+
+@pytest.mark.slow
+def test_sharing_survives_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    desk, code = opened()
+    desk.toggle(key="classroom_leads").set_value(True).run()
+    go(desk, "lessons")
+    reloaded = tab(desk.session_state[NOBODY], "classroom")
+    assert reloaded.toggle(key="classroom_leads").value
+    seat = joined(code, page="lessons")
+    go(reloaded, "by_hand")
+    assert seat.run().title[0].value == reloaded.title[0].value
+    go(reloaded, "classroom").toggle(key="classroom_leads").set_value(False).run()
+    assert classes.store().student_view(code, identity(seat)).view is None
+
+
+@pytest.mark.slow
+def test_a_draft_survives_another_page_and_a_reload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    monkeypatch.setattr(visitor_values, "cookie", lambda: "a" * 22)
+    desk, _code = opened()
+    desk.button_group(key="classroom_kind").set_value("choice").run()
+    fields = {"classroom_prompt": "Which?", "classroom_options": "yes\nno"}
+    for key, typed in fields.items():
+        desk.text_area(key=key).input(typed).run()
+    go(desk, "lessons")
+    for page in (go(desk, "classroom"), tab(desk.session_state[NOBODY], "classroom")):
+        assert {key: page.text_area(key=key).value for key in fields} == fields
+    press(desk, "Ask")
+    go(desk, "lessons")
+    assert go(desk, "classroom").text_area(key="classroom_prompt").value == ""
+    desk.button(key="classroom_close").click().run()
+    press(desk, "Open a room")
+    assert desk.button_group(key="classroom_kind").value == "word"
 
 
 def test_a_class_for_this_machine_only_is_explained() -> None:
@@ -299,7 +344,7 @@ def test_a_hand_is_seen_at_the_desk() -> None:
     desk, code = opened()
     seat = joined(code, "Ben")
     seat.toggle(key=f"class_lost_{code}").set_value(True).run()
-    assert any("1 is lost: Ben" in said for said in notes(desk.run()))
+    assert "Lost: Ben." in notes(desk.run())
 
 
 @pytest.mark.slow
@@ -309,7 +354,10 @@ def test_a_closed_room_lets_everybody_go() -> None:
     desk.button(key="classroom_close").click().run()
     assert "Open a room" in [one.label for one in desk.button]
     seat.run()
-    assert any(f"There is no room “{code}”" in said for said in notes(seat, "refusal"))
+    (ended,) = notes(seat, "refusal")
+    (missing,) = notes(asked("by_hand", **{"class": code}), "refusal")
+    assert code in ended
+    assert ended != missing, "who attended the class is not asked for another code"
     assert not seat.exception
     assert "class" not in seat.run().query_params
 

@@ -51,7 +51,7 @@ def test_the_famous_pair_is_told_by_the_models_own_numbers(backend: LocalBackend
     bits = changed(tired, wide)
     layer, head = most(bits)
     page = asked("compare", model=EMBEDDED, layer=3, head=1)
-    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} with “tired” and {weights[1]:.2f} with “wide”.")
+    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} with “tired” and {weights[1]:.0%} with “wide”.")
     says(page, f"head {layer}-{head} changes most, by {bits.max():.2f} bits, of 72")
     says(page, f"3-1 changes by {bits[3, 1]:.2f}")
     stands(page)
@@ -64,10 +64,10 @@ def test_two_models_by_the_same_head_and_by_the_head_most_like_it(backend: Local
     layer, head = most(changed(base, trained))
     view = {"model": EMBEDDED, "differs": "model", "beside": BERT, "layer": 3, "head": 1}
     page = asked("compare", **view)
-    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.2f} in {EMBEDDED} and {weights[1]:.2f} in {BERT}.")
+    says(page, f"In 3-1, “it” gives “animal” {weights[0]:.0%} in {EMBEDDED} and {weights[1]:.0%} in {BERT}.")
     says(page, f"head {layer}-{head} changes most")
     page = asked("compare", **view, heads="best")
-    says(page, f"{weights[0]:.2f} in 3-1 of {EMBEDDED} and {weights[1]:.2f} in 3-1 of {BERT}, its most similar head"
+    says(page, f"{weights[0]:.0%} in 3-1 of {EMBEDDED} and {weights[1]:.0%} in 3-1 of {BERT}, its most similar head"
          " on 60 sentences")  # fmt: skip
     stands(page)
 
@@ -89,7 +89,7 @@ def test_heads_removed_change_what_later_heads_do_and_nothing_removed_changes_no
     assert layer > 1
     page = asked("compare", model=EMBEDDED, differs="edit", edits="a1-0", layer=3, head=1)
     weights = [trace.weights(3, 1)[IT, ANIMAL] for trace in (before, after)]
-    says(page, f"“it” gives “animal” {weights[0]:.2f} without ablation and {weights[1]:.2f} with head 1-0 ablated.")
+    says(page, f"“it” gives “animal” {weights[0]:.0%} without ablation and {weights[1]:.0%} with head 1-0 ablated.")
     says(page, f"head {layer}-{head} changes most")
     says(asked("compare", differs="edit", edits="-"), "72 heads changes.")
 
@@ -99,10 +99,10 @@ def test_words_of_one_reading_only_are_named_and_left_out(backend: LocalBackend)
     tired, other = backend.traces([TraceRequest(text=text) for text in (TIRED, EXHAUSTED)])
     page = asked("compare", model=EMBEDDED, other=EXHAUSTED, layer=3, head=1)
     weights = tired.weights(3, 1)[IT, ANIMAL], other.weights(3, 1)[12, 4]
-    says(page, f"“it” gives “animal” {weights[0]:.2f} in the first text and {weights[1]:.2f} in the second.")
+    says(page, f"“it” gives “animal” {weights[0]:.0%} in the first text and {weights[1]:.0%} in the second.")
     shared = [at for at in range(16) if at not in (12, 13)]  # These are all tokens except "too tired".
     lost = tired.weights(3, 1)[np.ix_(shared, [12, 13])].sum(axis=1).mean()
-    says(page, f"gives the rest, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.2f} of its attention")
+    says(page, f"gives the rest, “too”, “tired”, “very”, “old”, “exhausted”, {lost:.0%} of its attention")
     says(asked("compare", other=EXHAUSTED, focus=12), "lacks “too”")
     says(asked("compare", other=EXHAUSTED, focus=IT, to=12), "lacks “too”")
 

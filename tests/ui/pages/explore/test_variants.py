@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from attention.head_search import flips
@@ -46,8 +47,9 @@ def test_every_variant_of_the_library_has_two_names() -> None:
 
 
 @pytest.mark.slow
-def test_the_sentence_has_the_numbers_of_the_model() -> None:
-    choice = ViewState(text=WIDE)
+@pytest.mark.parametrize("by", ["excess", "weight"])
+def test_the_sentence_has_the_numbers_of_its_measure(by: str) -> None:
+    choice = ViewState(text=WIDE, by=by)
     variants = variants_of(choice)
     assert variants is not None
     sentence = describe_change(choice, variants)
@@ -60,9 +62,12 @@ def test_the_sentence_has_the_numbers_of_the_model() -> None:
     many, size = int(flips(there.preference, here.preference).sum()), here.preference.size
     assert re.findall(r"\d+", sentence)[:2] == [str(many), str(size)]
     layer, head = map(int, re.findall(r"(\d+)-(\d+)", sentence)[0])
-    percents = [int(found) for found in re.findall(r"(\d+)%", sentence)]
-    weights = [side.found[candidate, layer, head] for candidate in (0, 1) for side in (there, here)]
-    assert percents == [round(100 * float(weight)) for weight in weights]
+    percents = [int(found) for found in re.findall(r"([-−]?\d+)%", sentence)]
+    shown = [side.strengths[candidate, layer, head] for candidate in (0, 1) for side in (there, here)]
+    assert percents == [1, *(round(100 * float(strength)) for strength in shown)]
+    assert abs(shown[1] - shown[3] - (shown[0] - shown[2])) == pytest.approx(
+        np.abs(here.preference - there.preference).max()
+    )
 
 
 @pytest.mark.slow

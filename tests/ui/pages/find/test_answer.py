@@ -27,7 +27,7 @@ def views() -> list[View]:
 def with_numbers(found: list[str], *numbers: object) -> str:
     """Return the only note that contains all these numbers as whole numbers."""
     wanted = {str(number) for number in numbers}
-    (note,) = (note for note in found if wanted <= set(re.findall(r"\d+-\d+|\d+\.\d+|\d+", note)))
+    (note,) = (note for note in found if wanted <= set(re.findall(r"\d+-\d+|\d+\.\d+|\d+%?", note)))
     return note
 
 
@@ -62,16 +62,21 @@ def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[Vi
     words = [at(views[0], word) for word in ("it", "animal", "street")]
     prefers = [preference(strengths(view, words, by)) for view in views]
     layer, head = divmod(int(prefers[0].argmax()), views[0].heads)
-    best = [f"{abs(strength):.2f}" for strength in strengths(views[0], words, by)[:, layer, head]]
-    text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, 0.01, f"{layer}-{head}", *best)
+    best = [f"{abs(strength):.0%}" for strength in strengths(views[0], words, by)[:, layer, head]]
+    text = with_numbers(told, (prefers[0] > 0.01).sum(), 72, "1%", f"{layer}-{head}", *best)
     assert "“it”" in text
     assert (layer, head) == ((3, 1) if by == "excess" else (5, 11)), "in 5-11 most words look at the animal"
-    assert f"“animal” {usual(views[0], words[0], words[1])[layer, head]:.2f}" in text
+    placed = stored_priors()[EMBEDDED]["encoder"].row(views[0], words[0])[layer, head, words[1]]
+    weight = links(views[0], words[0], words[1:])[0, layer, head]
+    baseline = max(usual(views[0], words[0], words[1])[layer, head], placed)
+    assert {f"{weight:.0%}", f"{baseline:.0%}"} <= set(re.findall(r"\d+%", text))
+    if by == "excess":
+        assert best[0] == f"{weight - baseline:.0%}"
     weights = views[0].weights(layer, head)
     between = [cell for cell, key in enumerate(views[0].keys) if not key.special]
     others = [word for word in between if word not in words[:2]]
     favourites = [max((key for key in between if key != word), key=lambda key: weights[word, key]) for word in others]
     assert f"{favourites.count(words[1])} of {len(others)}" in text
     flipped = flips(prefers[0], prefers[1]).sum()
-    text = with_numbers(told, flipped, 72, 0.01, follows(prefers[0], prefers[1]).sum())
+    text = with_numbers(told, flipped, 72, "1%", follows(prefers[0], prefers[1]).sum())
     assert ", ".join(str(flips(prefers[0], other).sum()) for other in prefers[2:]) in text

@@ -119,7 +119,7 @@ def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> 
     layer, head = np.unravel_index(largest_weight_back(seen).argmax(), seen.shape[:2])
     row = seen[layer, head]
     at = 1 + row[1:-2].argmax()
-    says(page, f"Before the next token, head {layer}-{head} attends back to “{step.row.pieces[at]}” ({row[at]:.2f}")
+    says(page, f"Before the next token, head {layer}-{head} attends back to “{step.row.pieces[at]}” ({row[at]:.0%}")
     unfold(page, "generate_looks_file")
     _, *rows = table(saved(page, "Save as CSV"))
     assert np.array([float(row[-1]) for row in rows]).reshape(seen.shape) == pytest.approx(seen, abs=1e-6)
@@ -129,14 +129,14 @@ def test_the_first_token_can_be_left_out(writers: Writers) -> None:
     page = writers.opened(show="sink", layer=1, head=2)
     trace = writers.backend.trace(TraceRequest(writers.model("gpt2"), TEXT))
     shares = observe(trace).strength("first")
-    says(page, f"The first token, “{trace.tokens[0]}”, gets {shares.mean():.2f}")
-    says(page, f"Head 1-2: {shares[1, 2]:.2f}")
+    says(page, f"The first token, “{trace.tokens[0]}”, gets {shares.mean():.0%}")
+    says(page, f"Head 1-2: {shares[1, 2]:.0%}")
     looks = known(writers.step().looks)[1, 2]
-    says(page, f"First token: {looks[0]:.2f}")
+    says(page, f"First token: {looks[0]:.0%}")
     (switch,) = (switch for switch in page.checkbox if switch.label == "Include first token")
     switch.set_value(False).run()
     others = looks[1:] / looks[1:].sum()
-    pattern = rf"\({others[:-2].max():.2f}\)"
+    pattern = rf"\({others[:-2].max():.0%}\)"
     assert any(re.search(pattern, note) for note in notes(page)), notes(page)
 
 
@@ -171,7 +171,7 @@ def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Sa
     page = writers.opened("llama", show="induction", sample=2)
     found = writers.backend.predict(InductionHeads(model=writers.model("llama"), seed=2))
     layer, head = np.unravel_index(found.matching.argmax(), found.matching.shape)
-    says(page, f"Head {layer}-{head} puts {found.matching.max():.2f}")
+    says(page, f"Head {layer}-{head} puts {found.matching.max():.0%}")
     _, *rows = table(saved(page, "Save as CSV"))
     scores = {(int(row[0]), int(row[1])): [float(cell) for cell in row[2:4]] for row in rows}
     for place in np.ndindex(*found.matching.shape):

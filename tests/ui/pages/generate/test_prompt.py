@@ -139,15 +139,15 @@ def seen(**changes: Any) -> StepAttention:
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     said = looks_summary(seen(), STEP, GenerateOptions())
     assert said == (
-        "Before the next token, head 0-0 attends back to “b” (0.12; rank 2 of 2)."
-        " Previous token: 0.25; itself: 0.12. First token: 0.50."
+        "Before the next token, head 0-0 attends back to “b” (12%; rank 2 of 2)."
+        " Previous token: 25%; itself: 12%. First token: 50%."
     )
     other = looks_summary(seen(head=1, weights=LOOKS[0, 1]), STEP, GenerateOptions())
-    assert "head 0-1 attends back to “b” (0.25; rank 1 of 2" in other
+    assert "head 0-1 attends back to “b” (25%; rank 1 of 2" in other
     left_out = looks_summary(
         seen(weights=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False)
     )
-    assert left_out.endswith("itself: 0.25.")
+    assert left_out.endswith("itself: 25%.")
     assert "the mean of all heads" in looks_summary(seen(), STEP, GenerateOptions(over="all"))
     short = seen(step=replace(STEP, row=row("a", "b")), place=2, weights=np.array([0.5, 0.5], np.float32))
     assert "Before “c” came, the text is too short" in looks_summary(short, STEP, GenerateOptions())
@@ -157,11 +157,11 @@ def test_a_weight_below_the_least_names_no_token() -> None:
     low = seen(weights=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
     found = looks_summary(low, STEP, GenerateOptions())
     assert "“b”" not in found
-    assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.25", "0.25", "0.50"]
+    assert re.findall(r"\d+%", found) == [f"{LEAST:.0%}", "25%", "25%", "50%"]
     assert "“b”" in looks_summary(seen(weights=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, GenerateOptions())
     nothing = looks_summary(seen(weights=np.zeros(4, np.float32)), STEP, GenerateOptions(first=False))
     assert "“b”" not in nothing
-    assert not re.search(r"\d\.\d", nothing), "no number is left without the first token"
+    assert not re.search(r"\d%", nothing), "no number is left without the first token"
 
 
 def test_a_text_without_a_token_in_between_says_so() -> None:

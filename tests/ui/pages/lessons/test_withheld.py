@@ -122,20 +122,6 @@ def test_no_step_opens_on_a_head_that_is_still_to_be_found(name: str) -> None:
             assert opened not in {answer for later, answer in sought.items() if later >= at}, at
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("over", "said_so"), [("street", "exactly half"), ("because", "than half of them")])
-def test_how_a_count_compares_with_half_is_computed(over: str, said_so: str) -> None:
-    step = step_of("it_and_animal", 1)
-    assert step.question is not None
-    assert step.question.check is not None
-    given = dict(step.question.check.given) | {"over": over}
-    found = truth(type(step.question.check)(step.question.check.check, tuple(given.items())), reading(step))
-    text = translate(found.said)
-    assert said_so in text
-    count = float(found.answer)  # type: ignore[arg-type]
-    assert ("more than half" in text, "fewer than half" in text) == (count > 36, count < 36)
-
-
 @pytest.mark.parametrize("name", ORDER)
 def test_no_lesson_divides_by_the_length_of_a_vector(name: str) -> None:
     for step in come_along()[name].steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from attention.mask import FloatArray
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
-from probing.statistics import count_by_chance, row_thresholds
+from probing.statistics import count_by_chance, draws, row_thresholds
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
@@ -51,10 +52,8 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
         " “dog”."
     )
     assert way == ("The word vectors with the largest effect: “tired → wide” into layer 0–1 (1.00 → 0.80).")
-    assert heads == (
-        "The head with the largest effect is 1-0: 0.25. 1 of 6 heads exceed 95 of 100 random changes of the same size"
-        " in their layer; chance: 0 (95 % range 0 to 2)."
-    )
+    n = 3 * draws(3)
+    assert re.findall(r"[\d.-]*\d", heads) == ["1-0", "0.25", "1", "6", "95", str(n), "0", "95", "0", "2"]
 
 
 def test_where_another_word_takes_over_it_is_said() -> None:
@@ -100,10 +99,8 @@ def test_one_place_names_what_is_taken() -> None:
     assert found.set_of("s", (1, 1)) == (PatchResidual(1, ((1, 1), (2, 2))),)
     assert found.set_of("s", (2, 0)) == (PatchResidual(0, ((0, 0),)), PatchResidual(1, ((0, 0),)))
     said = describe_site(found, "s", (1, 1), logs(0.2, 0.2))
-    assert said == (
-        "Patching the vector of “tired → wide” as it enters layer 1 has an effect of 0.80; 95 of 100 random changes of"
-        " the same size have at most 0.20. Then “dog” and “road” are equally likely."
-    )
+    n = 2 * draws(2)
+    assert re.findall(r"[\d.]*\d", said) == ["1", "0.80", "95", str(n), "0.20"]
     assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
     assert "head 1-2 " in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
 

@@ -23,15 +23,15 @@ from inference import LocalBackend
 from inference.files.packages import MAKE
 from inference.pictures.sample_picture import sample
 from inference.task_heads import SEES, WHAT
-from tests.support.asking import allowed, asked, go, notes, press, says
+from tests.support.asking import allowed, asked, go, notes, press, says, uploader
 from tests.support.cases import loop_over
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
-from ui.input.view_options import UPLOAD
 from ui.pages.pictures import source
 from ui.pages.pictures.options import ASKING, SHOWS
 from ui.pages.pictures.source import GIVE_AGAIN, GIVEN
 from ui.run.services import get_trace_store
+from ui.show.saved_traces import UPLOAD
 from ui.show.why_head import KEY, TRAIL
 
 pytestmark = pytest.mark.slow
@@ -74,7 +74,7 @@ def file(kind: str = "PNG", rows: int = 30, columns: int = 50) -> bytes:
 
 
 def bring(page: AppTest, content: bytes, name: str = "mine.png") -> AppTest:
-    page.file_uploader[0].upload(name, content, "image/png").run()
+    uploader(page, "picture_file").upload(name, content, "image/png").run()
     return page
 
 
@@ -205,8 +205,7 @@ def test_a_text_model_says_that_it_reads_no_pictures() -> None:
 
 def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     page = asked("explore")
-    (box,) = (box for box in page.file_uploader if box.key == UPLOAD)
-    box.upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
+    page.file_uploader(key=UPLOAD).upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
     assert not page.exception
     assert page.query_params.get("opened") is None
     says(page, "a picture.")

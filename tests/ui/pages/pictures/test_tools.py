@@ -15,7 +15,7 @@ from attention.view import View
 from i18n import translate
 from inference import LocalBackend
 from inference.pictures.sample_picture import sample
-from tests.support.asking import allowed, asked, notes, press, says
+from tests.support.asking import allowed, asked, notes, press, says, uploader
 from tests.support.picturemodels import save, sight
 from tests.ui.pages.pictures.test_ablation import address, model, views
 from tests.ui.pages.pictures.test_page import file
@@ -48,7 +48,7 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     assert grid is not None
     found = region_links(View(trace), tokens_of((2, 3, 5, 6), grid), tokens_of((9, 9, 12, 12), grid))
     layer, head = divmod(int(found.beyond.argmax()), found.beyond.shape[1])
-    says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.2f}")
+    says(page, f"Head {layer}-{head} links A to B most: mean attention {found.weights[layer, head]:.0%}")
     (table,) = page.dataframe
     assert len(table.value) == 8
     assert list(table.value["difference"]) == sorted(table.value["difference"], reverse=True)
@@ -92,12 +92,12 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
 
 def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None:
     page = asked("pictures", show="beside", vision=model(backend), beside="brought")
-    page.file_uploader[1].upload("a.png", b"GIF89a", "image/png").run()
+    page.file_uploader(key=f"{OTHER}_file").upload("a.png", b"GIF89a", "image/png").run()
     assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
-    page.file_uploader[1].upload("b.png", file(rows=40, columns=30), "image/png").run()
+    page.file_uploader(key=f"{OTHER}_file").upload("b.png", file(rows=40, columns=30), "image/png").run()
     assert np.shape(page.session_state[OTHER].pixels) == (40, 30, 3)
     assert views(page)[1]["picture"] == {"width": 30, "height": 40}
-    page.file_uploader[0].upload("c.png", file(), "image/png").run()
+    uploader(page, "picture_file").upload("c.png", file(), "image/png").run()
     press(page, "Show sample")
     assert OTHER not in page.session_state
 

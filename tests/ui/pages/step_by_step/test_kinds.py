@@ -53,4 +53,4 @@ def test_models_of_every_kind_are_explained_as_they_are(
     assert [title.value for title in page.subheader] == [translate(title) for title in STAGES.values()]
     weights = backend.trace(TraceRequest(model=model, text=text, target=written)).weights(1, 2, part)
     [said] = [note for note in notes(page) if "Head 1-2" in note]
-    assert f"{weights[1, 0]:.2f} of its attention" in said
+    assert f"{weights[1, 0]:.0%} of its attention" in said

@@ -72,11 +72,10 @@ def test_the_matrix_is_read_where_the_page_says(translator: Translator, saved: S
             trace, layer, head, bool(words), CrossRowConvention.OWN if late else CrossRowConvention.WRITING
         )
         row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
-        best = known(found.strongest(row))
         said = told(
             page, f"{'After reading' if late else 'Before writing'} “{found.target[row].text}”, cross head {layer}-"
         )
-        assert f"({found.weights[row, best]:.2f})" in said
+        assert f"“{found.source[found.weights[row].argmax()].text}” ({found.weights[row].max():.0%})" in said
         _, *rows = table(saved(page, "Save as CSV"))
         assert [float(line[-1]) for line in rows] == pytest.approx(found.weights.flatten().tolist(), abs=1e-6)
         assert [line[1] for line in rows[:: len(found.source)]] == [cell.text for cell in found.target]
@@ -106,7 +105,7 @@ def test_a_step_is_told_with_what_may_come_next(translator: Translator, saved: S
     said = told(page, f"Step 2 of {len(tokens)}")
     assert f"“{step.candidates[0].piece}” is likeliest ({percent(step.candidates[0].probability)})" in said
     assert f"{step.entropy:.2f} bits" in said
-    assert f"({weights.max():.2f})" in said
+    assert f"({weights.max():.0%})" in said
     _, *rows = table(saved(page, "Save as CSV"))
     assert [float(row[4]) for row in rows] == pytest.approx([c.probability for c in step.candidates], rel=1e-5)
 

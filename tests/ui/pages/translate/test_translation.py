@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
@@ -30,6 +31,7 @@ from ui.pages.translate.edits import summary as effects_summary
 from ui.pages.translate.options import CrossHead, TranslateOptions
 from ui.pages.translate.translation import BeamSearch, Translation, decoding_of
 from ui.pages.translate.word_alignment import step_at
+from ui.pages.translate.word_alignment import summary as alignment_summary
 from ui.run import page_model, progress
 from ui.state.navigation import BY_VIEW
 from ui.state.view_state import ViewState
@@ -159,6 +161,15 @@ def test_the_row_of_the_start_token_has_no_step() -> None:
     late = Alignment(np.ones((3, 1), np.float32), cells, (), CrossRowConvention.OWN)
     assert [step_at(late, row) for row in range(3)] == [-1, 0, 1]
     assert [step_at(replace(late, read_at=CrossRowConvention.WRITING), row) for row in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("end", [0.88, 0.03])
+def test_a_sink_s_share_is_in_the_sentence(end: float) -> None:
+    source = tuple(DisplayToken(text, text == "</s>", 0, None, (at, at + 1)) for at, text in enumerate(ROW.pieces))
+    row = Alignment(np.array([[0.01, 0.04, end]], np.float32), source[:1], source, CrossRowConvention.WRITING)
+    said = alignment_summary(cast("Translation", SimpleNamespace(cell_label=str)), row, HEAD, 0)
+    shares = re.findall(r"“([^”]*)” \((\d+%)\)", said)
+    assert shares == [("</s>", "88%"), ("cat", "4%")][end < 0.04 :]
 
 
 def test_heads_are_compared_as_far_as_they_were_removed() -> None:

@@ -1,0 +1,32 @@
+"""Answers of a model under many sets of edits, asked in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attention.mask import FloatArray
+from inference import Backend
+from inference.tasks.edit_effects import Effect
+from inference.tasks.model_request import InspectRequest
+
+AT_ONCE = 8192  # tokens in a request, summed over its sets
+MOST_SETS = 500  # sets in a request
+
+
+def answers_under(backend: Backend, request: Any, sets: Sequence[Any], tokens: int) -> FloatArray:
+    """Return the values of the answer under each set of edits, (set, value).
+
+    ``request`` is a request with the field ``edits`` about a text of ``tokens`` tokens. Raise UserError if the model
+    cannot answer.
+    """
+    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    found: list[FloatArray] = []
+    for at in range(0, len(sets), step):
+        asked = replace(request, edits=tuple(sets[at : at + step]))
+        answer: Effect = backend.inspect(asked) if isinstance(asked, InspectRequest) else backend.predict(asked)
+        found.append(answer.values)
+    return np.concatenate(found)

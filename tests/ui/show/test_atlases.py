@@ -1,0 +1,35 @@
+"""The atlas of a page: the picked one, else that of the selected model."""
+
+from __future__ import annotations
+
+import pytest
+
+from inference import EMBEDDED
+from ui.show import atlases
+from ui.state.view_state import DEFAULT_MODEL, ViewState
+
+
+@pytest.mark.parametrize("model", [EMBEDDED, DEFAULT_MODEL])
+def test_a_page_opens_the_atlas_of_the_selected_model(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    monkeypatch.setattr(atlases, "get_view_state", lambda: ViewState(model=model))
+    name = atlases.atlas_name("")
+    assert name is not None
+    assert atlases.open_atlas(name).manifest["model"] == model
+
+
+def test_a_picked_atlas_is_opened_whatever_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atlases, "get_view_state", lambda: ViewState(model=DEFAULT_MODEL))
+    for name in atlases.shipped_atlases():
+        assert atlases.atlas_name(name) == name
+
+
+def test_a_model_without_an_atlas_opens_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atlases, "get_view_state", lambda: ViewState(model="another/model"))
+    assert atlases.atlas_name("") == atlases.shipped_atlases()[0]
+    assert atlases.atlas_name("no such atlas") == atlases.shipped_atlases()[0]
+
+
+def test_without_atlases_there_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atlases, "get_view_state", lambda: ViewState(model=DEFAULT_MODEL))
+    monkeypatch.setattr(atlases, "atlas_titles", lambda *_picked: {})
+    assert atlases.atlas_name("") is None

@@ -1,0 +1,121 @@
+"""Notebooks in the Download menus of figures: executed, each gives the numbers that the figure shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from inference import LocalBackend
+from inference.task_heads import ANSWER
+from inference.tasks.answers import BOTH, END, START
+from tests.support import tinylabels, tinymodels
+from tests.support.asking import allowed, asked
+from ui.pages.generate.whole_text import CONTROL, MAP, SINKS
+from ui.show import chart, microscope
+from viz.figures.theme import Figure
+from viz.paper.chart_table import figure_numbers
+from viz.paper.notebook import Computation, computation_notebook
+
+DECODER = {"next": {"generate_bars"}, "induction": {MAP, CONTROL}, "sink": {SINKS}, "layers": {"lens_map"}}
+ENDS = (BOTH, START, END)
+# (view, address, figures whose menus offer a notebook)
+CASES: list[tuple[str, dict[str, Any], set[str]]] = [
+    (
+        "cause",
+        {"edits": "a3-1", "watch": "blank"},
+        {"cause_all", "cause_bars_0", "cause_bars_1", "cause_random", "cause_later"},
+    ),
+    ("cause", {"edits": "a3-1", "watch": "vector"}, {"cause_all", "cause_random", "cause_later"}),
+    ("patching", {}, {"patching_states", "patching_heads"}),
+    ("patching", {"watch": "vector"}, {"patching_states", "patching_heads"}),
+    ("agreement", {}, {"agreement_figure"}),
+    ("similarity", {}, {"similarity_matrix"}),
+    ("similarity", {"show": "words"}, {"similarity_words_0", "similarity_words_1"}),
+    ("similarity", {"show": "heads"}, {"similarity_heads"}),
+    ("roles", {"relations": 0}, {"roles_map", "roles_likeness"}),
+    ("compare", {}, {"compare_grid"}),
+    ("measure", {"control": 0}, {"measure_map"}),
+    ("next_sentence", {}, {"judged_bars", "flow_map"}),
+    ("answers", {}, {"answers_attention_map"}),
+    ("masked_words", {}, {"masked_bars"}),
+    ("masked_words", {"show": "looks"}, {"blank_map"}),
+    ("masked_words", {"show": "layers"}, {"lens_map"}),
+    ("vectors", {}, {"vectors_cosine"}),
+    ("positions", {}, {"order_heads"}),
+]
+
+
+Numbers = npt.NDArray[np.float64]
+Offered = dict[str, tuple[Numbers, Computation]]
+
+
+def offered(monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any]) -> Offered:
+    """Return the numbers and the computations of the figures of a view that have a computation."""
+    found: Offered = {}
+
+    def keep(figure: Figure, key: str, _about: object, computation: Computation | None, _test: str) -> None:
+        if computation is not None:
+            found[key] = figure_numbers(figure), computation
+
+    def keep_matrix(_title: str, key: str, numbers: Numbers, _about: object, computation: Computation) -> None:
+        found[key] = np.ravel(numbers), computation
+
+    monkeypatch.setattr(chart, "_draw_menu", keep)
+    monkeypatch.setattr(microscope, "draw_notebook_menu", keep_matrix)
+    page = asked(view, **query)
+    assert not page.exception
+    return found
+
+
+def executed(notebook: bytes) -> Any:
+    """Return the variable ``numbers`` after the cells of a notebook."""
+    names: dict[str, Any] = {}
+    for cell in json.loads(notebook)["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    return names["numbers"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("view", "query", "keys"), CASES, ids=[f"{view}-{at}" for at, (view, *_) in enumerate(CASES)])
+def test_a_notebook_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, view: str, query: dict[str, Any], keys: set[str]
+) -> None:
+    compare(offered(monkeypatch, view, query), keys)
+
+
+@pytest.mark.slow
+def test_a_notebook_of_a_decoder_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tinymodels.save(tmp_path / "gpt2", "gpt2")
+    with allowed(tmp_path):
+        query = {"model": tmp_path / "gpt2", "text": "The cat sat on the mat, and the dog"}
+        for show, keys in DECODER.items():
+            compare(offered(monkeypatch, "generate", {**query, "show": show}), keys)
+
+
+@pytest.mark.slow
+def test_a_notebook_of_an_answer_gives_the_numbers_of_its_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tinylabels.save(tmp_path / "tiny", "BERT", ANSWER, ("start", "end"))
+    with allowed(tmp_path):
+        query = {"model": tmp_path / "tiny", "text": "who played", "pair": "the animal was a cat and it played"}
+        for ends in ENDS:
+            found = offered(monkeypatch, "answers", {**query, "ends": ends})
+            compare(found, {"answers_attention_map", "answers_heads_map"})
+
+
+def compare(found: Offered, keys: set[str]) -> None:
+    """Assert that the figures with these keys have notebooks that give their numbers."""
+    assert set(found) == keys
+    for key, (shown, computation) in found.items():
+        numbers = np.ravel(executed(computation_notebook(computation, LocalBackend, "", shown)))
+        np.testing.assert_allclose(numbers, shown, atol=1e-4, err_msg=key)
+        assert np.ptp(shown[np.isfinite(shown)]) > 0, key

@@ -1,0 +1,71 @@
+"""Notebooks of figures: their source gives the same values, and they fail if the numbers differ."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.edits import Ablate, MaskEdge
+from inference import LocalBackend, TraceRequest
+from tests.support.cases import loop_over
+from viz.paper.notebook import Computation, computation_notebook, figure_methods, python_source
+
+VALUES = {
+    "texts": ('a "quote"', "it's\n", "它"),
+    "numbers": (0, -1.5, True, None),
+    "request": TraceRequest("tiny", "The cat.", pair="It sat.", edits=(Ablate(3, 1), MaskEdge(0, 1, 2, 3, "cross"))),
+    "containers": {"a": [1, (2,)], "b": ()},
+}
+
+
+def run(notebook: bytes) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for cell in json.loads(notebook)["cells"][1:]:
+        exec("".join(cell["source"]), names)
+    return names
+
+
+@loop_over("name", VALUES)
+def test_the_source_of_a_value_gives_the_value(name: str) -> None:
+    imports: set[tuple[str, str]] = set()
+    source = python_source(VALUES[name], imports)
+    names: dict[str, Any] = {}
+    for module, imported in imports:
+        exec(f"from {module} import {imported}", names)
+    assert eval(source, names) == VALUES[name]
+
+
+def test_the_source_of_an_array_keeps_its_type() -> None:
+    given = np.array([[0.1, 2], [3, 4]], np.float32)
+    found = eval(python_source(given, set()), {"np": np})
+    np.testing.assert_array_equal(found, given)
+    assert found.dtype == given.dtype
+
+
+def test_a_value_without_source_is_refused() -> None:
+    with pytest.raises(TypeError, match="set"):
+        python_source({1, 2}, set())
+
+
+def test_a_notebook_computes_numbers_and_fails_if_they_differ() -> None:
+    doubled = Computation("numbers = double(np.array(one))", one=[1.0, 3.0], double=double)
+    assert run(computation_notebook(doubled, LocalBackend, "", np.array([2.0, 6.0])))["numbers"].tolist() == [2, 6]
+    for wrong in ([2.0, 6.1], [2.1, 6.0]):
+        with pytest.raises(AssertionError):
+            run(computation_notebook(doubled, LocalBackend, "", np.array(wrong)))
+
+
+def double(values: Any) -> Any:
+    return 2 * values
+
+
+def test_the_methods_name_the_text_the_model_and_its_weights() -> None:
+    about = {"text": "The cat sat. " * 99, "model": "tiny", "revision": "main", "weights_sha256": "ab" * 32}
+    found = figure_methods("Roles", about, "Two-sided, n = 3.")
+    assert found.startswith("Roles, “The cat")
+    assert all(word in found for word in ("tiny", "main", "ab" * 32, "Two-sided, n = 3."))
+    assert len(found) < 300
+    assert "“" not in figure_methods("Roles", {}, "")

@@ -1,0 +1,107 @@
+"""The form in which a teacher writes a question to the class; its draft survives other pages and reloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from classroom.errors import NotInClass
+from classroom.question import KINDS, LONGEST_ANSWER, LONGEST_PROMPT, MOST_OPTIONS, Question
+from classroom.store import MOST_ROOMS
+from i18n import _, gettext_lazy, translate
+from ui.run.classes import store, visitor_secret
+from ui.run.notices import show_notice
+from ui.state.visitor_values import VisitorValues
+
+NAMES = {
+    "choice": gettext_lazy("One of several answers"),
+    "number": gettext_lazy("A number"),
+    "word": gettext_lazy("A word"),
+    "head": gettext_lazy("A head"),
+    "text": gettext_lazy("A sentence"),
+}
+KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
+    f"classroom_{name}" for name in ("kind", "prompt", "options", "truth", "wrong")
+)
+EMPTY = {KIND: "word", PROMPT: "", OPTIONS: "", TRUTH: ""}
+DRAFT = "classroom_draft"  # Session key of the form's values by the key of their widget.
+_DRAFTS: VisitorValues[dict[str, str]] = VisitorValues(MOST_ROOMS)
+
+
+def draw_question_form(code: str) -> None:
+    """Draw the fields of the question, its kind of answer and the correct answer if known."""
+    with st.expander(_("Ask the class"), expanded=True):
+        st.segmented_control(
+            _("The answer is"),
+            KINDS,
+            required=True,
+            format_func=lambda kind: translate(NAMES[kind]),
+            help=_("The kind of answer that students give."),
+            **_keep_in(KIND),
+        )
+        st.text_area(
+            _("Question"),
+            max_chars=LONGEST_PROMPT,
+            height=80,
+            help=_("Everybody sees it above their page"),
+            **_keep_in(PROMPT),
+        )
+        if st.session_state[KIND] == "choice":
+            most = MOST_OPTIONS * LONGEST_ANSWER
+            help = _("One on each line, 2 to 12")
+            st.text_area(_("Choices"), height=110, max_chars=most, help=help, **_keep_in(OPTIONS))
+        st.text_input(
+            _("Correct answer"),
+            max_chars=LONGEST_ANSWER,
+            help=_("Shown with the answers. A head: layer and head from 0, such as 3-7."),
+            **_keep_in(TRUTH),
+        )
+        st.button(
+            _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
+        )
+        if problem := st.session_state.pop(PROBLEM, None):
+            show_notice(problem)
+
+
+def forget_draft() -> None:
+    """Empty the form."""
+    for key in (DRAFT, *EMPTY):
+        st.session_state.pop(key, None)
+    _DRAFTS.delete()
+
+
+def _draft() -> dict[str, str]:
+    """Return the form's values by the key of their widget; a new session begins with those that the visitor saved."""
+    if DRAFT not in st.session_state:
+        st.session_state[DRAFT] = EMPTY | (_DRAFTS.get() or {})
+    found: dict[str, str] = st.session_state[DRAFT]
+    return found
+
+
+def _keep_in(key: str) -> dict[str, Any]:
+    """Return the arguments of a widget that begins with its value in the draft, and saves its value there."""
+    # Streamlit drops the state of a widget when its page is left.
+    st.session_state.setdefault(key, _draft()[key])
+    return {"key": key, "on_change": lambda: _save(**{key: st.session_state[key]})}
+
+
+def _save(**values: str) -> None:
+    _draft().update(values)
+    _DRAFTS.put(_draft())
+
+
+def _ask(code: str) -> None:
+    state = st.session_state
+    options = [line.strip() for line in _draft()[OPTIONS].splitlines() if line.strip()]
+    try:
+        kind = state[KIND]
+        question = Question(kind, state[PROMPT].strip(), tuple(dict.fromkeys(options)) if kind == "choice" else ())
+        if truth := state[TRUTH].strip():
+            question = Question(question.kind, question.prompt, question.options, question.normal(truth))
+        store().ask(code, visitor_secret(), question)
+    except NotInClass as refusal:
+        state[PROBLEM] = refusal.sentence
+    else:
+        state[PROMPT] = state[TRUTH] = ""
+        _save(**{PROMPT: "", TRUTH: ""})

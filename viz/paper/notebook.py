@@ -1,0 +1,191 @@
+"""Jupyter notebooks that compute the numbers of a figure again, and the texts that cite the figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tomllib
+from collections.abc import Mapping
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.view import View
+from i18n import _
+from viz.export import check_cells
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+QUOTED = 80  # most characters of a text in a methods sentence
+CLOSE = 1e-3  # largest difference from the figure's numbers, relative to their largest
+Imports = set[tuple[str, str]]
+
+
+class Computation:
+    """Python code that assigns the numbers of a figure to ``numbers``.
+
+    ``names`` are the names that the code uses: functions and classes, which a notebook imports, and values, such as
+    requests, which it assigns. ``backend`` is defined. The numbers are in the order of the figure's marks.
+
+    >>> Computation("numbers = np.add(one, 2)", one=(1.5, 2)).code
+    'numbers = np.add(one, 2)'
+    """
+
+    def __init__(self, code: str, **names: Any) -> None:
+        """Declare the code and the names that it uses."""
+        self.code, self.names = code, names
+
+    def then(self, code: str) -> Computation:
+        """Return the computation with ``code`` after its own."""
+        return Computation(f"{self.code}\n{code}", **self.names)
+
+
+def python_source(value: Any, imports: Imports) -> str:
+    """Return an expression that gives ``value``, and add the names that it needs to ``imports``.
+
+    Values are numbers, texts, None, arrays, functions, classes, and tuples, lists, dictionaries and dataclasses of
+    these. Raise TypeError for other values.
+
+    >>> python_source({"a": (1, None), "b": [np.float32(0.5)]}, set())
+    "{'a': (1, None), 'b': [0.5]}"
+    """
+    if callable(value):
+        name: str = getattr(value, "__name__")  # noqa: B009  (of functions and classes only)
+        imports.add((value.__module__, name))
+        return name
+    if dataclasses.is_dataclass(value):
+        fields = [field for field in dataclasses.fields(value) if field.init and not _is_default(value, field)]
+        given = (f"{field.name}={python_source(getattr(value, field.name), imports)}" for field in fields)
+        return f"{python_source(type(value), imports)}({', '.join(given)})"
+    if isinstance(value, dict):
+        pairs = (f"{python_source(key, imports)}: {python_source(one, imports)}" for key, one in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, tuple | list):
+        inner = ", ".join(python_source(one, imports) for one in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if isinstance(value, np.ndarray):
+        return f"np.array({value.tolist()!r}, np.{value.dtype.name})"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str | int | float | None) and not isinstance(value, Enum):
+        return repr(value)
+    raise TypeError(f"{type(value).__name__} has no Python source here.")
+
+
+def _is_default(value: Any, field: dataclasses.Field[Any]) -> bool:
+    known = getattr(value, field.name)
+    return field.default is not dataclasses.MISSING and type(known) is type(field.default) and known == field.default
+
+
+def computation_notebook(
+    computation: Computation, backend: type, text: str, expected: npt.NDArray[np.float64]
+) -> bytes:
+    """Return a notebook (nbformat 4.5) whose last variable ``numbers`` contains the numbers of a figure.
+
+    ``backend`` is the class that answers requests, and ``text`` the Markdown text above the code. The notebook fails
+    if the largest number or the mean differs from those of ``expected`` by more than CLOSE.
+    """
+    imports: Imports = {(backend.__module__, backend.__name__)}
+    lines = [f"backend = {backend.__name__}()"]
+    for name, value in computation.names.items():
+        source = python_source(value, imports)
+        if source != name:
+            lines.append(f"{name} = {source}")
+    modules = sorted({module for module, _name in imports})
+    needed = [f"from {one} import {', '.join(sorted(n for module, n in imports if module == one))}" for one in modules]
+    found = [float(np.nanmax(np.abs(expected))), float(np.nanmean(expected))]
+    check = (
+        "known = [np.nanmax(np.abs(numbers)), np.nanmean(numbers)]\n"
+        f"np.testing.assert_allclose(known, {found!r}, atol={CLOSE * max(1.0, found[0])!r})\nnumbers"
+    )
+    sources = [
+        ("markdown", text),
+        ("code", "\n".join(["import numpy as np", "", *needed, "", *lines])),
+        ("code", f"{computation.code}\n{check}"),
+    ]
+    return json.dumps(_document(sources), ensure_ascii=False, indent=1).encode()
+
+
+def weights_computation(view: View, layer: int, head: int, request: object) -> Computation:
+    """Return the computation of a head's map, shape (query, key); ``request`` is the trace's TraceRequest.
+
+    ``layer`` and ``head`` count from 0. Raise TooLong beyond MOST_CELLS weights.
+    """
+    check_cells(view)
+    look = f"part={view.part!r}, words={view.words}, special={view.special}, renormalise={view.renormalise}"
+    code = f"view = View(backend.trace(request), {look})\nnumbers = view.weights({layer}, {head})"
+    return Computation(code, request=request, View=View)
+
+
+def weights_methods(view: View, layer: int, head: int) -> str:
+    """Return a methods section's text: the head, the model, its weights' hash, the tokens and the version."""
+    model = view.trace.model
+    made = _(
+        "Attention weights of head {layer}-{head} of {model} (revision {revision}, weights SHA-256 {weights}), "
+        "counted from 0, on a text of {tokens} tokens.",
+        layer=layer,
+        head=head,
+        model=model.name,
+        revision=model.revision or "–",
+        weights=model.weights or "–",
+        tokens=len(view.trace.source),
+    )
+    return f"{made} {version()}."
+
+
+def figure_methods(title: str, about: Mapping[str, Any], test: str) -> str:
+    """Return sentences for a paper's methods section: the figure, its model and weights' hash, and ``test``.
+
+    ``about`` is the provenance of the numbers, and ``test`` the sentences on the sample, the test and its correction.
+    """
+    made = [
+        title,
+        f"“{shorten(str(about['text']), QUOTED, placeholder='…')}”" if "text" in about else "",
+        f"{about['model']} ({', '.join(_identity(about))})" if "model" in about else "",
+        version(),
+    ]
+    return " ".join([", ".join(filter(None, made)) + ".", test]).strip()
+
+
+def _identity(about: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{label} {about[name]}"
+        for name, label in (("revision", "revision"), ("weights_sha256", "weights SHA-256"))
+        if about.get(name)
+    ]
+
+
+def version() -> str:
+    """Return the name and version of this program, of the installed package or else of the repository.
+
+    >>> version().split()[0]
+    'Headlight'
+    """
+    try:
+        number = metadata.version("headlight-attention")
+    except metadata.PackageNotFoundError:
+        number = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"]
+    return f"Headlight {number}"
+
+
+def citation() -> str:
+    """Return a BibTeX entry of this program."""
+    return f"@software{{headlight,\n  title = {{{version()}: an interactive attention microscope}}\n}}"
+
+
+def _document(sources: list[tuple[str, str]]) -> dict[str, Any]:
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": kind,
+            "id": f"cell-{at}",
+            "metadata": {},
+            "source": source.splitlines(keepends=True),
+            **({"execution_count": None, "outputs": []} if kind == "code" else {}),
+        }
+        for at, (kind, source) in enumerate(sources)
+    ]
+    return {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
