@@ -28,16 +28,17 @@ from headlight.command_input import (
     write_file,
 )
 from headlight.notebook import SMALL_MAP, Shown
-from headlight.site_live import live_masks, live_model
 from i18n import available_languages, gettext_lazy, use_language
 from inference.backend import LocalBackend
+from inference.browser.export import ROWS, export_encoder, export_masked
+from inference.files.embedded import BERT
 from inference.request import TraceRequest
 from lessons.answer_key import CheckInput
 from lessons.schema import Lesson
 from viz.components.explore.content import places
 from viz.site import SiteFolder
 from viz.site_entries import RecordedPicture, RecordedText
-from viz.site_live import NoVendor
+from viz.site_live import LiveMasks, LiveModel, NoVendor, OpenedText
 
 OWN_FILES = (
     "site-*.js",
@@ -128,6 +129,7 @@ FAMOUS = VariantPair(
     "it",
     ("animal", "street"),
 )
+SECOND = "The animal was too tired to cross the street."  # the second text of the pair with which a live model opens
 
 
 def add_parser(commands: Any) -> None:
@@ -230,9 +232,33 @@ def run(asked: argparse.Namespace) -> int:
 def _add_live(folder: SiteFolder, backend: LocalBackend, model: str, revision: str | None) -> None:
     """Add the models for the browser; raise CommandError if the scripts of other projects are missing."""
     try:
-        folder.add_live(live_model(backend, model, revision), live_masks(backend))
+        masks = LiveMasks(BERT, *export_masked(BERT, backend.settings))
+        folder.add_live(_live_model(backend, model, revision), masks)
     except NoVendor as error:
         raise CommandError(str(error)) from error
+
+
+def _live_model(backend: LocalBackend, model: str, revision: str | None) -> LiveModel:
+    """Return a model for the browser; raise UserError if it is not a plain BERT."""
+    exported = export_encoder(model, revision, backend.settings)
+    request = TraceRequest(model, FAMOUS.texts[0], revision=revision)
+    trace = backend.trace(request)
+    prior = positional_prior_of(backend, request, trace)
+    single, pair = Shown(trace, known=prior), Shown(backend.trace(replace(request, pair=SECOND)), known=prior)
+    return LiveModel(
+        name=exported.name,
+        layers=exported.sizes.layers,
+        heads=exported.sizes.heads,
+        channels=exported.sizes.channels,
+        graph=exported.graph,
+        rows=exported.rows,
+        rows_per_file=ROWS,
+        tokenizer=exported.tokenizer,
+        pooling=exported.pooling,
+        single=OpenedText(single.view, single.summary, single.selection),
+        pair=OpenedText(pair.view, pair.summary, pair.selection),
+        priors=places(prior, single.view),
+    )
 
 
 def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> RecordedPicture:

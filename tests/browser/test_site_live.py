@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, JSHandle, Page, expect
 from attention.edits import Ablate
 from attention.view import View
 from headlight.command import main
-from headlight.site_live import TEXT
+from headlight.site_command import FAMOUS
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.tasks.predictions import Blank, MaskedWords
@@ -32,7 +32,7 @@ CAT = "The cat sat on the mat because it was warm."
 BLANKS = "The [MASK] sat on the mat because it was [MASK]."
 MOUSE = "The mouse sat on the mat because it was warm."
 CASES: list[tuple[str, str | None, tuple[tuple[int, int], ...]]] = [
-    (TEXT, None, ()),
+    (FAMOUS.texts[0], None, ()),
     (CAT, "It purred, and slept.", ()),
     ("Ünïcödé 猫, 3.5% of AT&T's (again)!", None, ()),
     ("a", None, ()),
