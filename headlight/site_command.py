@@ -20,6 +20,7 @@ from headlight.command_input import (
     CommandError,
     add_hub_options,
     add_model_option,
+    label_of,
     open_model,
     positional_prior_of,
     read_picture,
@@ -199,6 +200,7 @@ def run(asked: argparse.Namespace) -> int:
     if asked.only and not asked.entries and asked.lessons is None:
         raise CommandError("A site needs a text: add --text TEXT or --lessons, or leave out --only.")
     refuse_folder(asked.folder)
+    title, citation = label_of(asked.title), label_of(asked.cite)
     lessons = {} if asked.lessons is None else _chosen_lessons(asked.lessons)
     opened = cache(lambda model: open_model(argparse.Namespace(**{**vars(asked), "model": model})))
     first = asked.entries[0].model if asked.entries else None
@@ -221,7 +223,7 @@ def run(asked: argparse.Namespace) -> int:
         live = CheckInput(model, "", revision=asked.revision or "")
     for name, lesson in lessons.items():
         _add_lesson(folder, name, lesson, live)
-    files = folder.finish(asked.title, asked.cite)
+    files = folder.finish(title, citation)
     write_site(asked.folder, files)
     size = sum(map(len, files.values()))
     entries = f"{folder.entries} texts" + (f", {len(lessons)} lessons" if lessons else "")
@@ -265,7 +267,7 @@ def _picture(backend: LocalBackend, request: TraceRequest, entry: SiteEntry) -> 
     """Return the picture of an image file; the file's name is its title."""
     file = Path(entry.value)
     trace = backend.trace(replace(request, picture=read_picture(file)))
-    return RecordedPicture(trace, file.stem, caption=entry.caption)
+    return RecordedPicture(trace, label_of(file.stem), caption=label_of(entry.caption))
 
 
 def _add_lesson(folder: SiteFolder, name: str, lesson: Lesson, live: CheckInput | None) -> None:
@@ -299,7 +301,7 @@ def _texts(backend: LocalBackend, request: TraceRequest, entry: SiteEntry, asked
         trace = read_trace(backend, its, asked.truncate)
         prior = positional_prior_of(backend, its, trace)
         made = _text_of_trace(trace, prior, asked.part, variants[0][0])
-        found.append(replace(made, label=word, caption=entry.caption))
+        found.append(replace(made, label=word, caption=label_of(entry.caption)))
     return found
 
 
