@@ -167,7 +167,7 @@ def test_a_lesson_withholds_results_until_the_first_answer(page: Page, site: str
     page.locator(".chip").nth(2).click()  # the view is a way to answer
     expect(token).to_have_value("2")
     page.locator(".question button.main").click()
-    expect(page.locator(".question [role=status]")).to_contain_text("0.677")
+    expect(page.locator(".question [role=status]")).to_contain_text("67.7%")
     page.locator(".chip").nth(10).click()
     expect(page.locator(".hl")).to_contain_text(weight)
 
